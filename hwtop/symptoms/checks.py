@@ -13,6 +13,7 @@ from hwtop.job.hang.rank_state import share_of
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s
 from hwtop.job.rank_set import named, rank_set
 from hwtop.job.size import part
+from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import Phase
@@ -20,7 +21,7 @@ from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
-from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
+from hwtop.symptoms.host.capacity import FULL_SHARE, NEARLY_FULL_SHARE, WINDOW_S
 from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.host.resources import BESIDE_DISKS, LEAST_S, known
@@ -36,16 +37,12 @@ GPU_BUSY_PCT = 70.0
 default."""
 SMALL_SHARE = 0.10
 """A phase below it is not what makes a job slow. Engineering default."""
-LARGE_SHARE = 0.30
-"""A phase that takes so much of the samples of most ranks makes the job slow. Engineering default."""
 MIN_SAMPLES = 20
 """Stack samples of each rank for a share of a phase: the answer "no" needs more than a finding. Engineering default."""
 STALLED_PCT = 10.0
 """Of the time with a task stalled for I/O: less slows no step. Engineering default."""
 LINK_SHARE = 0.5
 """Of the speed of a link: under it the network is not full. Engineering default."""
-NEARLY_FULL_SHARE = 0.9
-"""Of a limit: under it there is room. Engineering default."""
 LOOKED_S = 30.0
 """Time over which samples in D state are counted. Engineering default."""
 
@@ -111,7 +108,7 @@ def phases(*phases: Phase, waits: bool = False) -> Callable[[History], Result]:
         text = f"{percent(median(shares))} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)
-        if median(shares) >= LARGE_SHARE:
+        if median(shares) >= EXPLAINS:
             is_still = bool(late_ranks(ranks))
             return Result("unknown", f"{text}; no rank moves") if is_still else Result("yes", text)
         odd = max(ranks, key=lambda rank: share_of(rank, "other"))

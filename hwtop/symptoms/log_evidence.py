@@ -15,12 +15,9 @@ from hwtop.symptoms.text import quoted
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_FRAGMENTED_PART = 0.05
-"""Of the GPU's memory, reserved by PyTorch but unallocated: as much as this and the request would have fitted in it;
-torch's message says "large". Engineering default."""
-_OTHERS_PART = 0.05
-"""Of the GPU's memory, held by nobody that the message names: another process, beyond what a CUDA context takes.
-Engineering default."""
+_PART = 0.05
+"""Of the GPU's memory, as a message about a failed allocation names it: reserved by PyTorch but unallocated (torch's message says
+"large"), or held by nobody that it names, beyond what a CUDA context takes. Engineering default."""
 _GROUP = re.compile(r"PG (?:ID )?(\d+)")
 """Process group in torch's watchdog lines; work is numbered in each for itself."""
 
@@ -81,13 +78,13 @@ def _memory_steps(reported: Mapping[str, str]) -> tuple[str, ...]:
     found = []
     if tried is not None and total is not None and tried > total:
         found.append(f"{reported['tried']} is more than the whole GPU: one tensor is far too large; look at its shape")
-    if None not in (tried, total, reserved) and reserved >= max(tried, _FRAGMENTED_PART * total):  # type: ignore[operator, type-var]
+    if None not in (tried, total, reserved) and reserved >= max(tried, _PART * total):  # type: ignore[operator, type-var]
         found.append(
             f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # {reported['reserved']} lie unused in pieces: fragmentation"
         )
     if total is not None and free is not None and process is not None:
         others = total - free - process
-        if others > _OTHERS_PART * total:
+        if others > _PART * total:
             found.append(f"nvidia-smi   # other processes hold about {others / (1 << 30):.1f} GiB of that GPU")
     return tuple(found)
 

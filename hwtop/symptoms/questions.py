@@ -15,7 +15,7 @@ from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import others
-from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
+from hwtop.symptoms.host.capacity import FULL_SHARE, NEARLY_FULL_SHARE, WINDOW_S
 from hwtop.symptoms.records import Question, records
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.text import percent
@@ -139,7 +139,7 @@ QUESTIONS = (
     _Question(
         id="memory",
         hypothesis="Does memory grow, or run out?",
-        check=f"memory, open files, processes: under {percent(measures.NEARLY_FULL_SHARE)} of each limit, no swapping, no rise to a limit",
+        check=f"memory, open files, processes: under {percent(NEARLY_FULL_SHARE)} of each limit, no swapping, no rise to a limit",
         measure=measures.memory_short,
     ),
     _Question(

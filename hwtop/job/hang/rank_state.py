@@ -24,7 +24,7 @@ from hwtop.job.hang.liveness import (
     phi,
     silent_s,
 )
-from hwtop.job.stacks.samples import MOSTLY
+from hwtop.job.stacks.samples import EXPLAINS, MOSTLY
 from hwtop.model.liveness import Liveness, LivenessState
 from hwtop.model.rank import Rank, RankState
 from hwtop.model.rank_stack import Phase
@@ -32,8 +32,6 @@ from hwtop.model.rank_stack import Phase
 STARTING: frozenset[Phase] = frozenset({"startup", "rendezvous", "compile"})
 """Phases before the first step."""
 
-OTHERS_WAIT = 0.3
-"""The others must wait at least this share of their time. Engineering default."""
 WAITS_LEAST = 0.4
 """The slow rank waits at most this part of what the others wait: the straggler is the rank that waits least. Engineering
 default."""
@@ -129,7 +127,7 @@ def waits(rank: Rank) -> bool:
     return bool(rank.gpus) and rank.stack.phase == "sync"
 
 
-def slowest(ranks: Sequence[Rank], others_wait: float = OTHERS_WAIT, waits_least: float = WAITS_LEAST) -> Rank | None:
+def slowest(ranks: Sequence[Rank], others_wait: float = EXPLAINS, waits_least: float = WAITS_LEAST) -> Rank | None:
     """The rank that hardly waits while the others wait (for it, then); None where there is none, or samples lack."""
     live = [rank for rank in ranks if rank.is_alive]
     if len(live) < 2 or any(rank.stack.samples < MIN_SAMPLES or rank.stack.wait_share is None for rank in live):

@@ -26,6 +26,8 @@ from hwtop.model.rank import Held
 from hwtop.model.rank_stack import GrownShare, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
 from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
+EXPLAINS = 0.3
+"""Of the samples, proven: what takes so much of them explains why steps are slow or a GPU is idle. Engineering default."""
 MOSTLY = 0.5
 """Of the samples: what takes so much of them is what a rank does, and is not one thing among others. Engineering default."""
 _NEWS = 0.05

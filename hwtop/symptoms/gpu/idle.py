@@ -7,6 +7,7 @@ from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import named, rank_set
+from hwtop.job.stacks.samples import MOSTLY
 from hwtop.model.rank import Rank, RankState
 from hwtop.symptoms.gpu.load import gpu_util, load, sm_active_pct
 from hwtop.symptoms.history import History
@@ -17,10 +18,6 @@ from hwtop.symptoms.text import percent
 
 CPU_WANTED_SHARE = 0.8
 """Of the samples on the run queue: as much need for a core as 80 % of one, on a full machine, where no process gets that.
-Engineering default."""
-SPIN_SHARE = 0.5
-"""A main thread with so large a proven share in waits for the device or for other ranks does not compute, it spins: where
-there are fewer CUDA contexts than cores a wait for the device takes a whole one (CUDA Runtime API, cudaDeviceScheduleAuto).
 Engineering default."""
 _COUNTED: frozenset[RankState] = frozenset({"training", "data-wait", "slow", "unknown"})
 
@@ -100,7 +97,7 @@ def _wants_cpu(history: History, rank: Rank) -> bool:
 
 def spins(rank: Rank) -> bool:
     """Its main thread mostly waits, however much of a core that takes."""
-    return share_at_least(share_of(rank, "sync", "collective"), rank.stack.samples) >= SPIN_SHARE
+    return share_at_least(share_of(rank, "sync", "collective"), rank.stack.samples) >= MOSTLY
 
 
 def _sm_active(history: History, rank: Rank, window_s: float) -> str:

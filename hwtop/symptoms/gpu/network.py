@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
+from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import busy_pct, gpus_at
@@ -15,10 +16,6 @@ from hwtop.symptoms.input.loading import DATA
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
 from hwtop.symptoms.text import SHOWN, percent
-
-COLLECTIVE_SHARE = 0.3
-"""Proven share of the samples in collectives, from which they explain the idle GPU. Engineering default."""
-
 
 NETWORK = limits_of("gpu-idle-network-busy")
 
@@ -68,7 +65,7 @@ def _carried(ranks: Sequence[Rank]) -> tuple[str, bool]:
         return "the job starts: weights, data or the first parameters", False
     if samples >= MIN_SAMPLES and share_at_least(data, samples) >= DATA.data_share:
         return f"data loading, {percent(data)} of the ranks' time", True
-    if samples >= MIN_SAMPLES and share_at_least(together, samples) >= COLLECTIVE_SHARE:
+    if samples >= MIN_SAMPLES and share_at_least(together, samples) >= EXPLAINS:
         return f"communication between ranks, {percent(together)} of their time", True
     return "what for is not known", False
 

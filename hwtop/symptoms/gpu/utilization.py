@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hwtop.job.rank_set import do, named
+from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.model.gpu.device import GpuProcess
 from hwtop.model.rank import Rank, RankState
 from hwtop.symptoms.gpu.idle import spins
@@ -32,8 +33,6 @@ from hwtop.symptoms.text import SHOWN, Fact, percent
 
 LEAST_PCT = 5.0
 """Of a rank without stacks: what uses its GPU less may not train at all. Engineering default."""
-WAIT_SHARE = 0.3
-"""Proven share of the samples in waits, from which the stacks explain the idle GPU. Engineering default."""
 SWING = (20.0, 80.0)
 """Utilization below the first and above the second alternates in a saw-tooth. Engineering default."""
 SWINGS = 0.2
@@ -116,7 +115,7 @@ def _why(history: History, rank: Rank, others: Sequence[GpuProcess], window_s: f
 
 
 def _waits(rank: Rank) -> bool:
-    is_reported = share_at_least(rank.stack.wait_share or 0.0, rank.stack.wait_samples) >= WAIT_SHARE
+    is_reported = share_at_least(rank.stack.wait_share or 0.0, rank.stack.wait_samples) >= EXPLAINS
     return is_reported or rank.state == "collective-wait"
 
 

@@ -27,14 +27,13 @@ from hwtop.model.ras import RasProcess
 from hwtop.model.stack import StackFrame
 from hwtop.seconds import clock, span
 from hwtop.symptoms.hang.dead import check_dead
+from hwtop.symptoms.hang.locks import BUSY_PCT
 from hwtop.symptoms.hang.stall import HANG, stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.workers import failed_children
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.text import SHOWN, Fact, counted, quoted
 
-_BUSY_PCT = 10.0
-"""Of a core: from here on the load of a rank is part of the evidence. Engineering default."""
 _SHOWN_RANKS = 8
 """Ranks of which the evidence has a line each."""
 _DOES: dict[LivenessState, str] = {
@@ -278,7 +277,7 @@ def _state(rank: Rank) -> str:
     meaning = f": it waits for {what}" if what else ""
     wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else meaning
     pct = rank.process.cpu_pct
-    load = f", {pct:.0f} % of a core" if pct is not None and pct >= _BUSY_PCT else ""
+    load = f", {pct:.0f} % of a core" if pct is not None and pct >= BUSY_PCT else ""
     return f"{does + ', ' if does else ''}state {rank.process.os_state}{wchan}{load}"
 
 

@@ -24,9 +24,9 @@ from hwtop.symptoms.rule import Observation, observed
 GIL_DUMPS = 3
 """So many dumps, over at least `STANDSTILL_S`, must show the same thread with the interpreter lock at the same place.
 Engineering default."""
-GIL_CPU_PCT = 10.0
-"""A thread that works under the lock takes a whole core. Those that want it wake up 200 times a second, which is 1 or 2 %.
-Engineering default."""
+BUSY_PCT = 10.0
+"""Of a core: who takes less does not work. A thread under the interpreter's lock takes a whole core; those that want the lock wake up
+200 times a second, which is 1 or 2 %. Engineering default."""
 
 
 class _Found(Struct, frozen=True):
@@ -137,7 +137,7 @@ def _worker_lock(rank: Rank, is_hang: bool) -> _Found | None:
 def _gil(history: History, rank: Rank, dump: StackDump, main: ThreadStack) -> _Found | None:
     """Another thread keeps the interpreter lock and sleeps: a C call that does not release it."""
     owner = _owner(dump)
-    if owner is None or owner is main or (rank.process.cpu_pct or 0.0) >= GIL_CPU_PCT:
+    if owner is None or owner is main or (rank.process.cpu_pct or 0.0) >= BUSY_PCT:
         return None
     stacks = {
         each.stack.dump.at_s: each.stack.dump

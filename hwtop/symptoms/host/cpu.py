@@ -14,7 +14,7 @@ from hwtop.job.rank_set import named
 from hwtop.model.frame import DerivedState
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank
-from hwtop.symptoms.history import History
+from hwtop.symptoms.history import LEAST_VALUES, History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -22,8 +22,6 @@ from hwtop.symptoms.text import SHOWN, counted
 
 CORES = limits_of("cpu-oversubscribed")
 STEAL = limits_of("cpu-steal")
-_LEAST_VALUES = 3
-"""Fewer values of a window have no mean. Engineering default."""
 
 
 def most_runnable(limits: Limits, cores: float) -> float:
@@ -122,7 +120,7 @@ def _means(history: History, window_s: float) -> dict[int, _Mean]:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if len(values) >= _LEAST_VALUES else None
+    return fmean(values) if len(values) >= LEAST_VALUES else None
 
 
 def _crowd(history: History, cpus: str, means: Mapping[int, _Mean], limits: Limits) -> _Crowd | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from hwtop.job.hang.rank_state import MIN_SAMPLES
 from hwtop.job.size import GIB, size
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
-from hwtop.symptoms.host.capacity import WINDOW_S, Outside
+from hwtop.symptoms.host.capacity import NEARLY_FULL_SHARE, WINDOW_S, Outside
 from hwtop.symptoms.host.cpu import CORES, most_runnable, runnable
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -22,12 +23,10 @@ _GPU_BYTES = GIB
 default."""
 _GPU_SM_PCT = 10.0
 """Of the time with a kernel on the GPU: as much of others slows the job. Engineering default."""
-_READY_S, _LEAST_SAMPLES = 20.0, 8
-"""Seconds over which a process must be ready to run, and the least number of its samples. Engineering default."""
+_READY_S = 20.0
+"""Over which a process must be ready to run. Engineering default."""
 _PART_PCT = 60.0
 """Of a core: a process that always wants one, and gets less, waits for others. Engineering default."""
-_MEMORY_FULL_SHARE = 0.9
-"""Of the memory in use: then it matters who holds it. Engineering default."""
 
 
 def check_shared(history: History, limits: Limits = SHARED) -> Observation | None:
@@ -92,7 +91,7 @@ def _starved(history: History, limits: Limits) -> list[str]:
     found = []
     for each in history.job.processes if history.job is not None else ():
         seen, got = states.get(each.pid, []), used.get(each.pid, [])
-        if len(seen) >= _LEAST_SAMPLES and got and fmean(seen) >= limits.ready_share and fmean(got) <= _PART_PCT:
+        if len(seen) >= MIN_SAMPLES and got and fmean(seen) >= limits.ready_share and fmean(got) <= _PART_PCT:
             found.append(
                 f"PID {each.pid} ({each.role}): ready to run in {percent(fmean(seen))} of {len(seen)} samples, got {fmean(got):.0f} % of a core"
             )
@@ -128,7 +127,7 @@ def used_by_others(history: History) -> Result:
 def _memory(derived: DerivedState) -> str | None:
     """Who of the others holds most, where hardly any is left; None where there is room or the job holds it."""
     memory = derived.memory
-    if memory is None or memory.used_bytes < _MEMORY_FULL_SHARE * memory.total_bytes:
+    if memory is None or memory.used_bytes < NEARLY_FULL_SHARE * memory.total_bytes:
         return None
     held = sorted(derived.programs, key=lambda each: -(each.rss_bytes or 0))
     own = sum(each.rss_bytes or 0 for each in derived.job.processes) if derived.job else 0

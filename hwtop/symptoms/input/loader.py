@@ -12,6 +12,7 @@ from hwtop.job.kernel.wait import WaitKind
 from hwtop.job.launch.launcher import python_program
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.code_line import collects_garbage
+from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
 from hwtop.symptoms.history import History
@@ -20,7 +21,6 @@ from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import (
     DATA,
-    WORKER_BLOCKED_SHARE,
     Cause,
     at,
     busy_feeder,
@@ -138,7 +138,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
             f"{cores - free:.1f} of {cores:g} core{'s' if cores != 1 else ''} busy over {WINDOW_S:g} s, {free:.1f} free"
         )
     waits = main_wait(history, rank)
-    if waits is not None and waits[1] >= WORKER_BLOCKED_SHARE:
+    if waits is not None and waits[1] >= EXPLAINS:
         lines.append(
             f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {percent(waits[1])} of the samples"
         )
@@ -156,13 +156,13 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
 
 def is_blocked(history: History, rank: Rank) -> bool:
     """The kernel shows loading processes that wait for a disk or a file server."""
-    return wait_share(history, rank, "storage") > WORKER_BLOCKED_SHARE
+    return wait_share(history, rank, "storage") > EXPLAINS
 
 
 def _facts(history: History, ranks: Sequence[Rank], share: float, what: str) -> dict[str, Fact]:
     rank, numbers = ranks[0], [rank.rank for rank in ranks]
     free, count, waits = capacity.free(history, WINDOW_S), len(rank.workers), main_wait(history, rank)
-    kind = waits[0] if waits is not None and waits[1] >= WORKER_BLOCKED_SHARE else None
+    kind = waits[0] if waits is not None and waits[1] >= EXPLAINS else None
     has_queue = not rank.workers and waits_at_queue(rank)
     each = 0 if free is None else int(free / max(1, len(ranks)))
     return {

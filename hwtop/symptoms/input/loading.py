@@ -15,29 +15,20 @@ from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
 from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
-from hwtop.job.stacks.samples import MOSTLY
+from hwtop.job.stacks.samples import EXPLAINS, MOSTLY
+from hwtop.job.stacks.series import WINDOW_S as STACKS_S
 from hwtop.model.member import JobProcess
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
 from hwtop.model.stack import StackDump, ThreadStack
-from hwtop.symptoms.history import History
+from hwtop.symptoms.history import LEAST_VALUES, History
 from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.rule import limits_of
 
 DATA = limits_of("input-bound-cpu")
 WORKER_BUSY_PCT = 70.0
 """A loader worker that uses this much of a core is bound by the CPU. Engineering default."""
-WORKER_RUNNABLE_SHARE = 0.5
-"""Of the samples of a loader worker on the run queue: on a full machine it needs the CPU and does not get it. Engineering
-default."""
-WORKER_BLOCKED_SHARE = 0.3
-"""Of the samples of the loader workers in D state. Engineering default."""
-THREAD_WINDOW_S = 60.0
-"""Time in which all threads are sampled: seldom, one sample ends each window. Engineering default."""
-MIN_LOOKS = 3
-"""Samples of all threads, to call one that is active in half of them busy where the machine is full. Engineering
-default."""
 
 Cause = Literal["cpu", "workers", "io"]
 BYTES: frozenset[WaitKind] = frozenset({"storage", "network", "pipe", "file lock"})
@@ -83,7 +74,7 @@ def is_loading(history: History, rank: Rank) -> bool:
         return True
     if any(_takes_from_loader(dump) for dump in _dumps(history, rank)) or _threads_read(history, rank):
         return True
-    if wait_share(history, rank, *(BYTES - {"pipe"})) > WORKER_BLOCKED_SHARE:
+    if wait_share(history, rank, *(BYTES - {"pipe"})) > EXPLAINS:
         return True
     functions = [] if _await_messages(history, rank) else [spot.function for spot in rank.stack.worker_hot]
     functions += [line.function for line in rank.stack.hot_lines if line.phase == "data"]
@@ -104,7 +95,7 @@ def _takes_from_loader(dump: StackDump | None) -> bool:
 
 def cause_of(history: History, rank: Rank) -> Cause:
     """What the loading itself waits for: its CPU, bytes from elsewhere, or nothing but (more, or less sleepy) workers."""
-    if wait_share(history, rank, "storage") > WORKER_BLOCKED_SHARE:
+    if wait_share(history, rank, "storage") > EXPLAINS:
         return "io"
     if busy_feeder(history, rank) is not None:
         return "cpu"
@@ -115,11 +106,9 @@ def cause_of(history: History, rank: Rank) -> Cause:
     if share_of(rank, "data-main") > share_of(rank, "data") or not rank.workers:
         return "io" if _reads_itself(history, rank) and not _computes(history, rank) else "workers"
     busy = worker_pct(history, rank)
-    if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
+    if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= MOSTLY:
         return "cpu"
-    return (
-        "io" if wait_share(history, rank, *BYTES) > WORKER_BLOCKED_SHARE or _leaves_read(history, rank) else "workers"
-    )
+    return "io" if wait_share(history, rank, *BYTES) > EXPLAINS or _leaves_read(history, rank) else "workers"
 
 
 def wait_share(history: History, rank: Rank, *kinds: WaitKind) -> float:
@@ -166,7 +155,7 @@ def _leaves_read(history: History, rank: Rank) -> bool:
 def _names_count(history: History, rank: Rank) -> bool:
     """A name is no evidence against a kernel that shows another wait; `poll` may wait for a socket."""
     waits = main_wait(history, rank)
-    return waits is None or waits[1] < WORKER_BLOCKED_SHARE or waits[0] == "events"
+    return waits is None or waits[1] < EXPLAINS or waits[0] == "events"
 
 
 def _reads_itself(history: History, rank: Rank) -> bool:
@@ -176,7 +165,7 @@ def _reads_itself(history: History, rank: Rank) -> bool:
         return False
     if line is not None and reads(line.code):
         return True
-    if wait_share(history, rank, *BYTES) > WORKER_BLOCKED_SHARE:
+    if wait_share(history, rank, *BYTES) > EXPLAINS:
         return True
     is_named = bool(rank.stack.hot) and _is_read(rank.stack.hot[0].function)
     return is_named and _names_count(history, rank)
@@ -185,7 +174,7 @@ def _reads_itself(history: History, rank: Rank) -> bool:
 def _computes(history: History, rank: Rank) -> bool:
     """The training process keeps its core busy, or wants one: what it reads lies in memory already."""
     known = [value for _, value in history.rank_series(WINDOW_S, rank.rank, _wanted_pct)]
-    if rank.process.run_delay_pct is None and state_share(history, rank, "R") >= WORKER_RUNNABLE_SHARE:
+    if rank.process.run_delay_pct is None and state_share(history, rank, "R") >= MOSTLY:
         return True
     return bool(known) and fmean(known) >= WORKER_BUSY_PCT
 
@@ -235,7 +224,7 @@ def loads_in_threads(history: History, rank: Rank) -> bool:
     if known and fmean(known) >= WORKER_BUSY_PCT:
         return True
     spot = thread_spot(history, rank)
-    return spot is not None and spot.samples >= MIN_LOOKS and spot.share >= WORKER_RUNNABLE_SHARE
+    return spot is not None and spot.samples >= LEAST_VALUES and spot.share >= MOSTLY
 
 
 def _other_threads_pct(rank: Rank) -> float | None:
@@ -265,7 +254,7 @@ def thread_spot(history: History, rank: Rank) -> HotSpot | None:
 def _dumps(history: History, rank: Rank) -> Sequence[StackDump]:
     dumps = {
         seen.stack.dump.at_s: seen.stack.dump
-        for derived in history.over(THREAD_WINDOW_S)
+        for derived in history.over(STACKS_S)
         for seen in (derived.job.ranks if derived.job is not None else ())
         if seen.pid == rank.pid and seen.stack.dump is not None
     }
@@ -278,7 +267,7 @@ def _threads_read(history: History, rank: Rank) -> bool:
     reading = [
         any(_reads_in(thread) for thread in dump.threads if thread is not training_thread(dump)) for dump in dumps
     ]
-    return bool(reading) and sum(reading) >= WORKER_RUNNABLE_SHARE * len(reading)
+    return bool(reading) and sum(reading) >= MOSTLY * len(reading)
 
 
 def _reads_in(thread: ThreadStack) -> bool:

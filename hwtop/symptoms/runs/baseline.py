@@ -6,9 +6,8 @@ from math import hypot
 
 from hwtop.model.baseline import Baseline, Comparison, Difference, JobIdentity, Level
 from hwtop.symptoms.runs.levels import MEASURES, PHASES, Measure
+from hwtop.symptoms.statistics import SURE
 
-NOISES = 3.0
-"""Standard deviations of both medians together. Engineering default."""
 WHERE_SHARE = 0.3
 """A phase that took this part of what a step takes more is where it is slower. Engineering default."""
 _WORDS = {"script": "script", "world_size": "world size", "machine": "machine", "gpus": "GPUs"}
@@ -43,7 +42,7 @@ def difference(measure: Measure, then: Level, now: Level) -> Difference:
     least = max(
         measure.least,
         measure.least_share * min(abs(then.median), abs(now.median)),
-        NOISES * hypot(then.noise, now.noise),
+        SURE * hypot(then.noise, now.noise),
     )
     return Difference(name=measure.name, then=then, now=now, is_clear=abs(now.median - then.median) >= max(least, 1e-9))
 

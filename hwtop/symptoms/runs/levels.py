@@ -21,11 +21,9 @@ from hwtop.symptoms.gpu.load import busy_pct
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.statistics import block_medians, spread
-from hwtop.symptoms.training.pace import WARM_POINTS
+from hwtop.symptoms.training.pace import LEAST_POINTS, WARM_POINTS
 from hwtop.symptoms.training.series import series_of
 
-LIVE_POINTS = 5
-"""With fewer steps in this session the newest before it count as well. Engineering default."""
 PAST_POINTS = 20
 """The newest of the steps before hwtop came that count where too few came later. Engineering default."""
 _BLOCKS = 8
@@ -140,7 +138,7 @@ def _pace_values(history: History, name: CurveName) -> list[float]:
     if series is None:
         return []
     points = without_warm_up([point.value for point in series.points if not point.is_past])
-    if len(points) < LIVE_POINTS:
+    if len(points) < LEAST_POINTS:
         points = without_warm_up(series.values)[-PAST_POINTS:]
     return [value for value in points if value > 0]
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.level_shift import REACH, shift_at
-from hwtop.symptoms.statistics import change_point
+from hwtop.symptoms.statistics import SURE, change_point
 from hwtop.symptoms.training.changes import CHANGES, Change
 
 NEAR_S = 30.0
@@ -27,10 +27,6 @@ BLOCK_S = 3.0
 default."""
 LEAST_BLOCKS = 4
 """Means on either side of a change. Engineering default."""
-SURE = 3.0
-"""Standard scores (rank sums): what some 7 blocks after 15 can prove. Engineering default."""
-SPREADS = 3.0
-"""Least change, in standard deviations of the bulk before. Engineering default."""
 
 
 class Move(Struct, frozen=True):
@@ -82,7 +78,7 @@ def _step(
     if abs(score) < SURE:
         return None
     sign = change.sign or (1 if median(values[at:end]) > median(values[begin:at]) else -1)
-    shift = shift_at([sign * value for value in values], at, abs(score), SPREADS, slice(begin, end))
+    shift = shift_at([sign * value for value in values], at, abs(score), SURE, slice(begin, end))
     if shift is None or shift.after - shift.before < max(change.least, change.least_share * abs(shift.before)):
         return None
     half = shift.before + REACH * (shift.after - shift.before)

@@ -19,12 +19,10 @@ from hwtop.symptoms.text import Facts, quoted
 from hwtop.symptoms.training.loss import SPIKE
 from hwtop.symptoms.training.series import Series, is_whole, learning_rates, series_of, when
 
-FALL_POINTS = 20
-"""A fall of the scale is followed back over so many values at most. Engineering default."""
 STEADY_POINTS = 10
 """The first search for a scale is over when it has not fallen for so many values. Engineering default."""
 OVER_POINTS = 20
-"""A fall is over when the scale has not changed for so many values. Engineering default."""
+"""A fall is over when the scale has not changed for so many values, and is followed back over as many. Engineering default."""
 PASSING_S = 30.0
 """The longest wait for the norm after a line about it. Engineering default."""
 FIRST_STEPS = 50
@@ -153,7 +151,7 @@ def _fall(scales: Sequence[float], halvings: int) -> int | None:
     while last > 0 and scales[last - 1] == scales[last]:
         last -= 1
     begin = last
-    while begin > 0 and scales[begin - 1] >= scales[begin] and last - begin < FALL_POINTS:
+    while begin > 0 and scales[begin - 1] >= scales[begin] and last - begin < OVER_POINTS:
         begin -= 1
     while begin < last and scales[begin + 1] == scales[begin]:
         begin += 1

@@ -10,6 +10,7 @@ from msgspec import Struct
 from hwtop.job.hang.liveness import usual_checkpoint_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.intervals import Recurrence
+from hwtop.job.stacks.series import WINDOW_S
 from hwtop.model.rank import DataFile, Rank
 from hwtop.model.rank_stack import PhaseInterval
 from hwtop.symptoms.history import History
@@ -18,12 +19,8 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, proven_recurrence
 from hwtop.symptoms.text import SHOWN, Fact, Facts, percent
 from hwtop.symptoms.training.overhead import hottest, reported
+from hwtop.symptoms.training.pace import WARM_POINTS
 
-_FILE_WINDOW_S = 60.0
-"""The file that was open when a rank last saved is sought so far back: descriptors are read every few seconds only. Engineering default."""
-WARM_STEPS = 10
-"""Compiling in the first steps that hwtop sees is no storm: shapes, evaluation and the last batch differ once. Engineering
-default."""
 WARM_S = 60.0
 """The same where no step is reported. Engineering default."""
 EACH_STEPS, EACH_SHARE, EACH_WINDOW_S = 5, 0.5, 120.0
@@ -110,7 +107,7 @@ def _checkpoint(history: History, rank: Rank, facts: Facts, often: Recurrence | 
 
 def _file(history: History, rank: Rank) -> DataFile | None:
     """The one that was open when it last saved: descriptors are read every few seconds only."""
-    for derived in reversed(history.over(_FILE_WINDOW_S)):
+    for derived in reversed(history.over(WINDOW_S)):
         for seen in derived.job.ranks if derived.job is not None else ():
             if seen.pid == rank.pid and seen.process.file is not None:
                 return seen.process.file
@@ -186,7 +183,7 @@ def _in_each_step(history: History, rank: Rank) -> Recurrence | None:
 
 
 def _warm_at_s(history: History, rank: Rank) -> float | None:
-    """When this process had told WARM_STEPS steps, or was seen for WARM_S where it tells none; None: not yet."""
+    """When this process had told WARM_POINTS steps, or was seen for WARM_S where it tells none; None: not yet."""
     first_step: int | None = None
     first_at_s: float | None = None
     for derived in history.derived_states:
@@ -196,7 +193,7 @@ def _warm_at_s(history: History, rank: Rank) -> float | None:
             step = seen.progress.newest.step if seen.progress.newest else None
             first_at_s = derived.at_s if first_at_s is None else first_at_s
             first_step = step if first_step is None else first_step
-            reported_enough = step is not None and first_step is not None and step - first_step >= WARM_STEPS
+            reported_enough = step is not None and first_step is not None and step - first_step >= WARM_POINTS
             if reported_enough or (first_step is None and derived.at_s - first_at_s >= WARM_S):
                 return derived.at_s
     return None

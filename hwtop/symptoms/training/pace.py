@@ -18,8 +18,6 @@ from hwtop.symptoms.training.series import Series, series_of, step_distance
 AFTER_POINTS = 10
 """Values after the change: evaluation, a checkpoint or a slow batch end sooner, or are reported as one step. Engineering
 default."""
-BEFORE_POINTS = 50
-"""Values before the change, that make the level. Engineering default."""
 DOUBLED = 2.0
 """Times the level before: few values prove so large a change. Engineering default."""
 FEW_BEFORE_POINTS = 25

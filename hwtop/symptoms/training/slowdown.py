@@ -7,6 +7,7 @@ from statistics import median
 
 from hwtop.model.curve import CurvePoint
 from hwtop.seconds import span
+from hwtop.symptoms.excursions import BASE_LEAST
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.others import may_slow
@@ -19,7 +20,6 @@ from hwtop.symptoms.training import trend
 from hwtop.symptoms.training.attribution import Move, moves
 from hwtop.symptoms.training.pace import (
     AFTER_POINTS,
-    BEFORE_POINTS,
     DOUBLED,
     FEW_BEFORE_POINTS,
     PACE,
@@ -65,7 +65,7 @@ def _before_the_watch(history: History) -> Observation | None:
     series = series_of(history, "step_time_s")
     rank = next((rank for rank in history.live_ranks if series and rank.rank in (series.curve.rank, 0)), None)
     past = rank.log.past_pace if rank is not None else None
-    if series is None or past is None or past.steps < BEFORE_POINTS:
+    if series is None or past is None or past.steps < BASE_LEAST:
         return None
     live = [point for point in series.points if not point.is_past]
     newest_s = _seconds_a_step(live[-AFTER_POINTS:])
@@ -128,9 +128,7 @@ def _is_drop(pace: Pace, drop: Shift, limits: Limits, doubled_s: float) -> bool:
     least_s = doubled_s if drop.after >= DOUBLED * drop.before else AFTER_S
     if drop.at < pace.least(FEW_BEFORE_POINTS) or lasted_s(pace, drop.at) < least_s:
         return False
-    least = (
-        1 + limits.slower_share if pace.is_long and drop.at >= BEFORE_POINTS else max(DOUBLED, 1 + limits.slower_share)
-    )
+    least = 1 + limits.slower_share if pace.is_long and drop.at >= BASE_LEAST else max(DOUBLED, 1 + limits.slower_share)
     now = median(pace.values[-pace.least(AFTER_POINTS) :])
     is_slower = min(drop.after, now) >= least * drop.before
     return is_slower and not _follows_the_interval(pace.points, drop.at, drop.after / drop.before)
