@@ -69,7 +69,8 @@ class Assembler:
         if self._judge.is_thorough:
             self._gradual.clear()
         self._number += 1
-        verdict = verdict_of(derived, findings, watched_s, self._judge.before_signal)
+        episodes = self._judge.episodes()
+        verdict = verdict_of(derived, findings, watched_s, self._judge.before_signal, episodes)
         return Frame(
             number=self._number,
             derived=derived,
@@ -79,7 +80,7 @@ class Assembler:
             blind=(*blind_spots(derived, watched_s), *self._problems, *self._judge.failures),
             watched_s=watched_s,
             hypotheses=hypotheses(history, findings, self._gradual),
-            episodes=self._judge.episodes(),
+            episodes=episodes,
             is_calm=self._judge.is_calm and (verdict.level in ("ok", "ended") or derived.candidates is not None),
         )
 

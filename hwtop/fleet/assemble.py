@@ -64,16 +64,18 @@ class FleetAssembler:
         findings = tuple(placed(finding, derived.job) for finding in found)
         findings = _with_the_first(findings, reading, derived.job)
         self._remember(derived)
+        episodes = self._judge.episodes()
+        verdict = verdict_of(derived, findings, watched_s, episodes=episodes)
         self._number += 1
         return Frame(
             number=self._number,
             derived=derived,
             history=(derived,),
-            verdict=_verdict(verdict_of(derived, findings, watched_s), reading.nodes),
+            verdict=_verdict(verdict, reading.nodes),
             findings=findings,
             blind=(*blind, *self._judge.failures),
             watched_s=watched_s,
-            episodes=self._judge.episodes(),
+            episodes=episodes,
             opened=self._opened,
             nodes=reading.nodes,
         )

@@ -16,7 +16,7 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank, RankState
 from hwtop.model.rank_stack import Phase
-from hwtop.model.symptom import Finding, StallClass, Verdict, VerdictLevel
+from hwtop.model.symptom import Episode, Finding, StallClass, Verdict, VerdictLevel
 from hwtop.seconds import span
 from hwtop.symptoms import own_signal
 from hwtop.symptoms.blind import ANSWERED_S
@@ -27,6 +27,8 @@ EARLY_S = 10.0
 """Time of watching from which "nothing wrong found" means something: most rules need so much of samples and rates.
 Engineering default."""
 
+_BEFORE_S = 600.0
+"""For so long after it was cleared a finding is still named. Engineering default."""
 SILENT_TIMES, SILENT_S = 5, 5.0
 """A log is late after so many of its usual intervals and these seconds. Engineering default."""
 INSTEAD_S = 10.0
@@ -37,11 +39,15 @@ _QUIET: frozenset[RankState] = frozenset({"starting", "checkpoint", "eval"})
 
 
 def verdict_of(
-    derived: DerivedState, findings: Sequence[Finding], watched_s: float, before_signal: str | None = None
+    derived: DerivedState,
+    findings: Sequence[Finding],
+    watched_s: float,
+    before_signal: str | None = None,
+    episodes: Sequence[Episode] = (),
 ) -> Verdict:
     """The first finding that matters, or what is known to go well; first of all, what the user did to the job.
 
-    `before_signal`: the worst finding before that.
+    `before_signal`: the worst finding before that. `episodes`: what was raised so far, and when it was cleared.
     """
     if (sent := own_signal.acting(derived.job)) is not None and derived.job is not None:
         level: VerdictLevel = "ended" if derived.job.has_ended else "info"
@@ -70,13 +76,23 @@ def verdict_of(
         return Verdict(
             level="info", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].stack.phase}"
         )
-    if (late := _overdue(job) or _silent(job, watched_s)) is not None:
+    if (late := _overdue(job, derived.at_s) or _silent(job, derived.at_s, watched_s)) is not None:
         return late
     if findings:
         return Verdict(level="info", text=f"Nothing proven wrong in {span(watched_s)}; {findings[0].title}")
-    return _suspected(job, watched_s) or Verdict(
-        level="ok", text=f"Nothing wrong found in {span(watched_s)}{_pace(job, watched_s)}"
-    )
+    return _suspected(job, watched_s) or Verdict(level="ok", text=_well(job, watched_s, episodes))
+
+
+def _well(job: Job, watched_s: float, episodes: Sequence[Episode]) -> str:
+    """Since when nothing is wrong, and what was before."""
+    pace = _pace(job, watched_s)
+    cleared = [each for each in episodes if each.severity != "info" and each.cleared_s is not None]
+    if not cleared:
+        return f"Nothing wrong found in {span(watched_s)}{pace}"
+    last = max(cleared, key=lambda each: each.cleared_s or 0.0)
+    since_s = watched_s - (last.cleared_s or 0.0)
+    before = f"; before: {last.title}" if since_s < _BEFORE_S else ""
+    return f"Nothing wrong found for {span(since_s)}{pace}{before}"
 
 
 def stall_of(symptom: str) -> StallClass | None:
@@ -174,7 +190,13 @@ def _interrupted(live: Sequence[Rank]) -> str | None:
     return None
 
 
-def _overdue(job: Job) -> Verdict | None:
+def _where(job: Job, since_s: float) -> str:
+    """Where all stand, to end a sentence about what has not come since then; "" where a stack is older: it shows what was before."""
+    read_s = [rank.stack.dump.at_s for rank in job.ranks if rank.is_alive and rank.stack.dump is not None]
+    return conclusion_after_colon(job) if min(read_s, default=since_s) >= since_s else ""
+
+
+def _overdue(job: Job, now_s: float) -> Verdict | None:
     """A step should have come by now."""
     late = late_ranks(job.ranks)
     age_s = newest_step_s(late)
@@ -183,12 +205,11 @@ def _overdue(job: Job) -> Verdict | None:
     times = [rank.progress.step_time_s for rank in late if rank.progress.step_time_s is not None]
     usual = f", usually {median(times):.3g} s" if times else ""
     who = named(rank.rank for rank in late)
-    where = conclusion_after_colon(job) or f": now in {late[0].stack.phase}"
-    text = f"No step of {who} for {span(age_s)}{usual}{where}"
+    text = f"No step of {who} for {span(age_s)}{usual}{_where(job, now_s - age_s)}"
     return Verdict(level="info", text=text)
 
 
-def _silent(job: Job, watched_s: float) -> Verdict | None:
+def _silent(job: Job, now_s: float, watched_s: float) -> Verdict | None:
     """No log line where several should have come; who evaluates, saves or starts may be silent for long."""
     live = [rank for rank in job.ranks if rank.is_alive]
     telling = [rank for rank in live if rank.log.age_s is not None and rank.log.interval_s]
@@ -199,7 +220,7 @@ def _silent(job: Job, watched_s: float) -> Verdict | None:
     if age_s <= SILENT_TIMES * usual_s + SILENT_S:
         return None
     text = f"Nothing proven wrong in {span(watched_s)}; no log line for {span(age_s)}, usually every {usual_s:.2g} s"
-    text += conclusion_after_colon(job)
+    text += _where(job, now_s - age_s)
     return Verdict(level="info", text=text)
 
 

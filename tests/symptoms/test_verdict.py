@@ -3,17 +3,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from hwtop.model.hang import Rendezvous
-from hwtop.model.job import Job
+from hwtop.model.job import Job, JobStacks
 from hwtop.model.liveness import Liveness
-from hwtop.model.log import Progress
+from hwtop.model.log import Progress, Severity
 from hwtop.model.process import JobCandidate
 from hwtop.model.rank import Rank, RankState
-from hwtop.model.symptom import Finding
+from hwtop.model.stack import StackDump
+from hwtop.model.symptom import Episode, Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of
+from tests.frames import frame_of
 from tests.parts import replace
-from tests.symptoms.derived_states import derived, job, rank, shares
+from tests.symptoms.derived_states import derived, job, rank, shares, stack_group
 
 
 def verdict(watched: Job | None, *findings: Finding, watched_s: float = 12.0, **fields: Any) -> tuple[str, str]:
@@ -155,10 +158,35 @@ def test_a_log_that_is_late_is_not_called_well() -> None:
     assert verdict(job(beats))[0] == "ok", "its steps come from somewhere else"
 
 
+def test_what_was_wrong_before_is_not_forgotten_when_it_has_cleared() -> None:
+    def episode(title: str, severity: Severity, cleared_s: float | None) -> Episode:
+        return Episode(symptom="hang", severity=severity, title=title, seen_s=1.0, raised_s=2.0, cleared_s=cleared_s)
+
+    def text(watched_s: float, *episodes: Episode) -> str:
+        return verdict_of(derived(12.0, job(rank())), (), watched_s, episodes=episodes).text
+
+    assert text(47.0, episode("By the way", "info", 37.0)).startswith("Nothing wrong found in 47 s: ")
+    was = (episode("It was slow", "warning", 30.0), episode("It is crowded", "warning", 37.0))
+    assert text(47.0, *was) == "Nothing wrong found for 10 s: step 100, 0.2 s/step; before: It is crowded"
+    assert text(700.0, *was) == "Nothing wrong found for 11 min 03 s: step 100, 0.2 s/step"
+
+
 @pytest.mark.parametrize("state", ["stalled", "stuck"])
 def test_a_step_that_is_overdue(state: RankState) -> None:
     late = rank(0, state=state, step_age_s=75.0, step_time_s=0.25, phase="forward")
-    assert verdict(job(late)) == ("info", "No step of rank 0 for 75 s, usually 0.25 s: now in forward")
+    assert verdict(job(late)) == ("info", "No step of rank 0 for 75 s, usually 0.25 s")
+
+
+@pytest.mark.parametrize(("age_s", "where"), [(9.0, ""), (5.0, ": rank 0 waits in all_reduce (c10d.py:9)")])
+def test_a_stack_from_before_the_silence_does_not_say_where_a_rank_is(age_s: float, where: str) -> None:
+    late = rank(0, log_age_s=8.0, step_age_s=8.0, log_interval_s=0.3)
+    late = structs.replace(late, stack=structs.replace(late.stack, dump=StackDump(pid=1000, at_s=12.0 - age_s)))
+    step, wait = (
+        frame_of(name, file, line) for name, file, line in (("step", "train.py", 7), ("all_reduce", "c10d.py", 9))
+    )
+    groups = (stack_group((0,), step, wait),)
+    expected = f"Nothing proven wrong in 12 s; no log line for 8 s, usually every 0.3 s{where}"
+    assert verdict(job(late, stacks=JobStacks(groups=groups)))[1] == expected
 
 
 def test_a_job_that_has_ended() -> None:

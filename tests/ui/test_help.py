@@ -87,7 +87,7 @@ def test_readonly_has_no_keys_that_change_the_job() -> None:
 def test_without_a_job_only_what_can_be_done_stands_first() -> None:
     title, rows = help_lines.groups(View(frame=frames.picker()))[0]
     assert title == "Here: no job yet"
-    assert "Attach to the job; open what is selected" in [row.text for row in rows]
+    assert "Attach to the job; open what is selected, e.g. a long log line" in [row.text for row in rows]
     assert not any("new log lines" in row.text for row in rows)
 
 

@@ -8,8 +8,10 @@ import importlib
 import math
 import os
 import select
+import shutil
 import signal
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -144,9 +146,15 @@ def run(opening: screen.Opening, start: Source, seconds: float | None = None) ->
 
         with contextlib.suppress(OSError):  # the terminal itself may be gone
             if app.last_frame.derived.job is not None:
-                print(f"hwtop: {visible(app.last_frame.verdict.text)}", flush=True)
+                _print_wrapped(f"hwtop: {visible(app.last_frame.verdict.text)}")
             for failure in dict.fromkeys(failures):
-                print(f"hwtop: {failure}", flush=True)
+                _print_wrapped(f"hwtop: {failure}")
+
+
+def _print_wrapped(text: str) -> None:
+    """Between words, where the terminal would break them."""
+    width = shutil.get_terminal_size().columns
+    print(textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False), flush=True)
 
 
 def offered(options: ScreenOptions, send: Send) -> ScreenOptions:

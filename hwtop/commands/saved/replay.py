@@ -81,12 +81,22 @@ def show(opening: screen.Opening, recording: Recording | FleetRecording, name: s
     from hwtop.commands.job import live
     from hwtop.config import NO_ALERTS
     from hwtop.job.log.text import visible
+    from hwtop.ui.keys import names as key_names
     from hwtop.ui.loader import Loader
+    from hwtop.ui.pages import actions
     from hwtop.ui.playback import Playback
 
     loader = Loader(frames_of(recording, opening.config.symptoms), open_at_s)
     playback = Playback(visible(name), recording.last_s, open_at_s)
-    options = replace(opening.options, playback=playback, alerts=NO_ALERTS, is_readonly=True)
+    keys = actions.complete(opening.options.keymap)
+    note = f"{key_names.first('turn-on', keys)} goes to the first finding, {key_names.first('pause', keys)} plays"
+    options = replace(
+        opening.options,
+        playback=playback,
+        alerts=NO_ALERTS,
+        is_readonly=True,
+        note=note if open_at_s is None else opening.options.note,
+    )
     live.run(replace(opening, options=options), loader.start)
     _report([*recording.problems, *([loader.failure] if loader.failure else [])])
 

@@ -158,4 +158,8 @@ def _keeps_waiting(history: History, slow: Rank, others: list[Rank]) -> Observat
 
 def _doing(rank: Rank, work: PhaseShare) -> str:
     spot = rank.stack.hot[0] if rank.stack.hot else None
-    return f"{work.phase} ({spot.function}, {at(spot)})" if spot else work.phase
+    if spot is None:
+        return work.phase
+    return (
+        f"{work.phase} ({at(spot)})" if spot.function == work.phase else f"{work.phase} ({spot.function}, {at(spot)})"
+    )

@@ -57,7 +57,6 @@ def check_shared(history: History, limits: Limits = SHARED) -> Observation | Non
             ),
             *starved[:SHOWN],
         ),
-        ranks=waiting,
     )
 
 

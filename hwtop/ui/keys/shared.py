@@ -107,7 +107,7 @@ MOVES: tuple[Action, ...] = (
         "choose",
         "enter",
         "choose",
-        "Attach to the job; open what is selected",
+        "Attach to the job; open what is selected, e.g. a long log line",
         screen="choose",
         works_without_job=True,
         is_listed=False,

@@ -181,9 +181,9 @@ class LogsPage(Page):
             )
         found = [
             (("filter",), "filter"),
+            (("choose",), "whole line"),
             (("search",), "search"),
             (flags, "hit" if view.filter_of(SEARCH) else "flagged"),
-            (("choose",), "around"),
             (("others",), "others"),
         ]
         return found if view.state(LogsState).is_following else [*found, (("follow",), "follow")]

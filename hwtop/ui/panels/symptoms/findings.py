@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from statistics import median
 
 from msgspec import Struct
@@ -189,7 +190,8 @@ def _calm(view: View, width: int) -> Line:
         return Line("■ ", "dim").add(f"the job has ended; {what}", "strong")
     verdict = view.frame.verdict
     if verdict.level == "ok":
-        line = Line("✔ ", "good").add(f"nothing wrong found in {watched}", "strong")
+        cleared = re.match("Nothing wrong found (for [^:;]+)", verdict.text)  # something was wrong before
+        line = Line("✔ ", "good").add(f"nothing wrong found {cleared[1] if cleared else f'in {watched}'}", "strong")
     elif verdict.level == "info" and not verdict.text.startswith("Starting"):
         watch = "" if verdict.text.startswith("Nothing proven") else f"not proven yet, in {watched}: "
         return Line("◌ ", "info").add(elide_clauses(watch + verdict.text, width - 2), "text")
