@@ -97,8 +97,17 @@ class Tmux:
         self._tmux("send-keys", "-t", "s", *keys)
 
     def resize(self, width: int, height: int) -> None:
-        """Make the terminal another size."""
+        """Make the terminal another size. tmux tells its programs up to a quarter of a second later."""
         self._tmux("resize-window", "-t", "s", "-x", str(width), "-y", str(height))
+        self.wait_until(lambda _: self._told_size() == (width, height), f"programs told of {width}x{height}")
+
+    def _told_size(self) -> tuple[int, int]:
+        tty = os.open(self._tmux("display-message", "-p", "-t", "s", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            columns, rows = os.get_terminal_size(tty)
+            return columns, rows
+        finally:
+            os.close(tty)
 
     def screen(self) -> str:
         """What is on the screen, row by row."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
-from hwtop.model.gpu.device import Gpu, GpuProcess, GpuRates
+from hwtop.model.gpu.device import Gpu, GpuProcess, GpuRates, ThrottleReason
 from hwtop.model.gpu.health import XidEvent
 from hwtop.model.gpu.link import NvLink
 from hwtop.model.log import LogEvent
@@ -117,6 +118,19 @@ def test_what_slows_a_gpu_is_told_where_health_takes_its_room() -> None:
 def test_a_healthy_machine_has_no_mark_of_trouble() -> None:
     for size in SIZES[1:]:
         assert not set("✖▲▼") & set(shown(gpu_frames.training(8), size))
+
+
+@pytest.mark.parametrize("reason", ["sw_thermal", "hw_thermal", "hw_power_brake"])
+def test_one_that_a_fault_slows_is_looked_at_before_one_with_a_lowered_power_limit(reason: ThrottleReason) -> None:
+    frame = frames.healthy()
+    slowed: dict[int, dict[str, Any]] = {
+        2: {"throttle": ("sw_power_cap",), "power_limit_w": 400.0, "power_limit_default_w": 700.0},
+        5: {"throttle": (reason,)},
+    }
+    gpus = tuple(replace(gpu, **slowed.get(gpu.index, {})) for gpu in frame.derived.gpus)
+    chosen = gpu_view.selected(View(frame=replace(frame, derived=replace(frame.derived, gpus=gpus)), page="gpu"))
+    assert chosen is not None
+    assert chosen.index == 5
 
 
 def test_the_sickest_is_looked_at_first_and_says_all() -> None:

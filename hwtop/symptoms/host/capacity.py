@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean
 
 from msgspec import Struct
@@ -20,6 +21,8 @@ OUTSIDE_SHARE = 0.25
 """Of the cores that the ranks may use: with so many taken by other programs these may be the reason. Engineering default."""
 _SHOWN = 3
 """Programs that a text names."""
+_SHOWN_ROUNDING = 0.05
+"""Of a core: numbers are written to a tenth."""
 _SHOWN_PCT = 10.0
 """Of a core: what uses less is not named."""
 
@@ -69,7 +72,7 @@ def outside(history: History) -> Outside | None:
     mine = history.mean(WINDOW_S, lambda derived: derived.own_cpu_pct) or 0.0
     cores = max(0.0, may - idle - own - mine / 100)
     is_scarce = idle <= (1 - FULL_SHARE) * may and cores >= OUTSIDE_SHARE * may
-    return Outside(cores, may, busiest(history), is_scarce)
+    return Outside(cores, may, _named(_busiest(history), cores), is_scarce)
 
 
 def taken(history: History) -> Outside | None:
@@ -78,8 +81,16 @@ def taken(history: History) -> Outside | None:
     return found if found is not None and found.is_scarce else None
 
 
-def busiest(history: History) -> tuple[str, ...]:
-    """ "pytest of alice (PID 42) 1.6", "cc1plus of bob (3 programs) 0.9": what runs outside the job, in cores, mean over `WINDOW_S`.
+def _named(busy: Sequence[tuple[str, float]], cores: float) -> tuple[str, ...]:
+    """ "pytest of alice (PID 42) 1.6", "cc1plus of bob (3 programs) 0.9", in cores. Programs are read every few seconds: where that makes
+    them more than all use together, their numbers are of another time and left out."""
+    if round(sum(used for _, used in busy) - cores, 6) > _SHOWN_ROUNDING * len(busy):
+        return tuple(name for name, _ in busy)
+    return tuple(f"{name} {used:.1f}" for name, used in busy)
+
+
+def _busiest(history: History) -> list[tuple[str, float]]:
+    """What runs outside the job, with the cores that it uses, mean over `WINDOW_S`.
 
     Programs of one name are one: those of a build or of a test run last seconds each.
     """
@@ -88,7 +99,7 @@ def busiest(history: History) -> tuple[str, ...]:
     for each in (each for derived in seen for each in derived.programs):
         busy[each.name, each.user] = busy.get((each.name, each.user), 0.0) + (each.cpu_pct or 0.0) / len(seen)
     ranked = sorted(busy.items(), key=lambda item: -item[1])[:_SHOWN]
-    return tuple(f"{_program(history.now, *which)} {used / 100:.1f}" for which, used in ranked if used >= _SHOWN_PCT)
+    return [(_program(history.now, *which), used / 100) for which, used in ranked if used >= _SHOWN_PCT]
 
 
 def _program(derived: DerivedState, name: str, user: str) -> str:

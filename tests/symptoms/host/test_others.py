@@ -67,6 +67,12 @@ def test_the_title_names_the_busiest_and_the_evidence_all() -> None:
     assert "the busiest of them: pytest of alice (PID 42) 1.6, cc1plus of bob (PID 43) 0.2" in seen.evidence
 
 
+def test_programs_that_were_read_at_another_time_are_named_without_numbers() -> None:
+    seen = check_shared(shared(30.0, programs=(replace(PYTEST, cpu_pct=190.0),)))
+    assert seen is not None
+    assert seen.title == "Programs outside the job use 1.7 of 2 cores: pytest of alice (PID 42)"
+
+
 def test_a_job_that_fills_the_cores_itself_has_no_others() -> None:
     own = constant(watched(50.0, "R", own_pct=195.0), cpu=FULL, cores=2.0)
     assert check_shared(own) is None

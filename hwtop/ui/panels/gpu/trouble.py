@@ -49,16 +49,17 @@ def troubles(gpu: Gpu) -> list[Trouble]:
 def weight(gpu: Gpu) -> int:
     """How sick it is: 0 = not at all."""
     reported = sum(_WEIGHTS[trouble.role] for trouble in troubles(gpu))
-    return _OF_STATUS.get(gpu.status, 0) + reported + is_slowed(gpu)
+    return _OF_STATUS.get(gpu.status, 0) + reported + is_slowed(gpu) + _is_slowed_by_fault(gpu)
 
 
 def is_slowed(gpu: Gpu) -> bool:
     """It throttles because of a fault, or of a power limit below its default."""
-    reasons = gpu.throttle or ()
     has_low_limit = (gpu.power_limit_w or 0.0) < LOW_LIMIT * (gpu.power_limit_default_w or 0.0)
-    return any(
-        THROTTLE_WORDS.get(reason, "").isupper() or (reason == "sw_power_cap" and has_low_limit) for reason in reasons
-    )
+    return _is_slowed_by_fault(gpu) or (has_low_limit and "sw_power_cap" in (gpu.throttle or ()))
+
+
+def _is_slowed_by_fault(gpu: Gpu) -> bool:
+    return any(THROTTLE_WORDS.get(reason, "").split(" ")[0].isupper() for reason in gpu.throttle or ())
 
 
 def throttled_by(gpu: Gpu) -> list[str]:
