@@ -56,7 +56,8 @@ class LiveFleet:
         self._is_closing = False
         self._pinged_s = 0.0
         self._again: list[tuple[float, Start]] = []
-        self._started: dict[Start, int] = {}
+        self._started: dict[tuple[str, ...], int] = {}
+        """By the nodes of the start, how often it was made again."""
         at_s = now()
         self._nodes = {name: NodeWatch(name, at_s) for start in self._waiting for name in start.nodes}
 
@@ -204,7 +205,8 @@ class LiveFleet:
             raise CannotError(reason(self._launcher.says, "", code, child.errors))
         child.end()
         self._children.remove(child)
-        times = self._started[child.start] = self._started.get(child.start, 0) + 1
+        nodes = child.start.nodes
+        times = self._started[nodes] = self._started.get(nodes, 0) + 1
         was_up = any(self._nodes[name].node(self._now()).report is not None for name in child.start.nodes)
         if broken and was_up and times <= len(_AGAIN_S):
             self._again.append((self._now() + _AGAIN_S[times - 1], child.start))

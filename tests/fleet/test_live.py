@@ -8,11 +8,12 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from hwtop.errors import CannotError
 from hwtop.fleet import wire
 from hwtop.fleet.launchers.command import CommandLauncher
-from hwtop.fleet.launchers.launcher import Agent
+from hwtop.fleet.launchers.launcher import Agent, Start
 from hwtop.fleet.live import LiveFleet
 from hwtop.fleet.watch import watch
 from tests.fleet.agents import PROGRAM, all_report, pids_of, until
@@ -97,9 +98,17 @@ def test_nodes_without_hwtop_are_one_line_of_error() -> None:
         list(watch(fleet_of("a", "b", program="/nowhere/hwtop"), seconds=1.0))
 
 
-def test_an_agent_that_finds_no_job_says_so_itself() -> None:
+class WithEnvironment(CommandLauncher):
+    """Starts its programs with an environment of their own, as that for Slurm does."""
+
+    def starts(self, agent: Agent) -> tuple[Start, ...]:
+        return tuple(replace(start, env=dict(os.environ)) for start in super().starts(agent))
+
+
+@pytest.mark.parametrize("launcher", [CommandLauncher, WithEnvironment])
+def test_an_agent_that_finds_no_job_says_so_itself(launcher: type[CommandLauncher]) -> None:
     agent = Agent(program=PROGRAM, name="no-such-job-anywhere", interval_s=0.2)
-    fleet = LiveFleet(CommandLauncher(["a"], "sh -c {command}"), agent, interval_s=0.2)
+    fleet = LiveFleet(launcher(["a"], "sh -c {command}"), agent, interval_s=0.2)
     with pytest.raises(CannotError, match=r"a: no job matches 'no-such-job-anywhere'"):
         list(watch(fleet, seconds=1.0))
 

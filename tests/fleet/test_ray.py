@@ -72,6 +72,7 @@ def test_an_actor_on_each_node_of_a_ray_cluster_runs_an_agent(address: str) -> N
     with subprocess.Popen([sys.executable, "-c", RANK], env={"RANK": "0", "WORLD_SIZE": "1"}) as rank:
         done = fleet(address, "--pid", str(rank.pid), "--for", "2s", "--json")
         rank.kill()
+    assert done.stdout, done.stderr
     found = valid("fleet", done.stdout)
     # a node is known from its first report on, whichever comes first
     assert {node["name"]: node["status"] for node in found["nodes"]} == {"n1": "reporting", "n2": "reporting"}
@@ -91,6 +92,7 @@ def test_a_fault_between_two_nodes_is_found_with_node_and_rank(
     with TrainingJob(driver, tmp_path, {}, "n?.log") as job:
         job.wait_for_line(rf"{line}[\s\S]*{line}")
         done = fleet(address, "--name", script + ".py of-{host}$", "--for", "16s", "--json")
+    assert done.stdout, done.stderr
     found = valid("fleet", done.stdout)
     told = {finding["symptom"]: finding for finding in found["findings"]}
     assert symptom in told, done.stdout + done.stderr

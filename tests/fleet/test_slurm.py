@@ -33,7 +33,7 @@ def fleet(slurm: Slurm, job: str, *options: str) -> subprocess.CompletedProcess[
 
 def test_one_step_watches_the_job_on_all_of_its_nodes(slurm: Slurm) -> None:
     rank = f"RANK=$SLURM_PROCID WORLD_SIZE=2 LOCAL_RANK=0 exec {sys.executable} {SCRIPTS}/rank.py"
-    place = f"{slurm.folder}/ranks RANK of-$SLURMD_NODENAME"
+    place = f"{slurm.folder}/ranks RANK slurm-$SLURMD_NODENAME"
     job = slurm.submit(f"srun -N2 -n2 --ntasks-per-node=1 bash -c '{rank} {place}'", "-N2", "-n2")
     slurm._wait_for(
         lambda: (
@@ -41,8 +41,9 @@ def test_one_step_watches_the_job_on_all_of_its_nodes(slurm: Slurm) -> None:
         ),
         "ranks",
     )
-    done = fleet(slurm, job, "--name", "rank.py.* of-{host}$", "--for", "2s", "--json")
+    done = fleet(slurm, job, "--name", "rank.py.* slurm-{host}$", "--for", "2s", "--json")
     assert done.returncode == 0, done.stderr + done.stdout
+    assert done.stdout, done.stderr
     found = valid("fleet", done.stdout)
     assert [(node["name"], node["status"], node["ranks"]) for node in found["nodes"]] == [
         ("n1", "reporting", [0]),
@@ -67,14 +68,15 @@ def test_a_fault_between_two_nodes_is_found_with_node_and_rank(
 ) -> None:
     place = f"RANK=$SLURM_PROCID LOCAL_RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={free_port()} GLOO_SOCKET_IFNAME=lo"
     logs = f"{slurm.folder}/{script}"
-    rank = f"{place} exec {sys.executable} {job_file(script)} of-$SLURMD_NODENAME"
+    rank = f"{place} exec {sys.executable} {job_file(script)} slurm-$SLURMD_NODENAME"
     job = slurm.submit(f"srun -N2 -n2 --ntasks-per-node=1 -o {logs}-%t.log bash -c '{rank}'", "-N2", "-n2")
     written = [slurm.folder / f"{script}-{number}.log" for number in (0, 1)]
     slurm._wait_for(
         lambda: all(log.exists() and re.search(line, log.read_text(), re.MULTILINE) for log in written), "steps"
     )
-    done = fleet(slurm, job, "--name", script + ".py of-{host}$", "--for", "25s", "--json")
+    done = fleet(slurm, job, "--name", script + ".py slurm-{host}$", "--for", "25s", "--json")
     slurm.run("scancel", job)
+    assert done.stdout, done.stderr
     found = valid("fleet", done.stdout)
     told = {finding["symptom"]: finding for finding in found["findings"]}
     assert symptom in told, done.stdout + done.stderr
