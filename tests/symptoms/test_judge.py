@@ -24,17 +24,22 @@ from tests.symptoms.derived_states import constant, cpu, derived, gpu, job, rank
 SEEN = Observation(severity="warning", confidence=0.8, title="t", evidence=("e",), next_steps=("n",))
 
 
-def judged(pattern: str, *, raise_s: float, clear_s: float, symptom: str = "hang") -> str:
-    """One character a second: "x" where the rule sees something; "!" where the symptom is raised."""
+def judge_of(pattern: str, *, raise_s: float, clear_s: float, symptom: str = "hang", seen: Observation = SEEN) -> Judge:
+    """Of one rule; one character a second: "x" where it sees something."""
     rule = Rule(
         symptom=symptom,
         category="stability",
         threshold="-",
         raise_s=raise_s,
         clear_s=clear_s,
-        check=lambda history: SEEN if pattern[int(history.now.at_s)] == "x" else None,
+        check=lambda history: seen if pattern[int(history.now.at_s)] == "x" else None,
     )
-    judge = Judge([rule])
+    return Judge([rule])
+
+
+def judged(pattern: str, *, raise_s: float, clear_s: float, symptom: str = "hang") -> str:
+    """As `judge_of`; "!" where the symptom is raised."""
+    judge = judge_of(pattern, raise_s=raise_s, clear_s=clear_s, symptom=symptom)
     derived_states = [derived(float(second), job(rank())) for second in range(len(pattern))]
     raised = [bool(judge.advance(History(derived_states[: n + 1]), float(n))) for n in range(len(derived_states))]
     return "".join("!" if each else "." for each in raised)
@@ -59,15 +64,7 @@ def test_zero_raises_at_once() -> None:
 @pytest.mark.parametrize(("severity", "calm"), [("warning", ".....!!"), ("info", "!!!!!!!")])
 def test_it_is_calm_while_nothing_is_raised_or_about_to_be(severity: Severity, calm: str) -> None:
     pattern = "xxxx..."
-    rule = Rule(
-        symptom="hang",
-        category="stability",
-        threshold="-",
-        raise_s=2.0,
-        clear_s=2.0,
-        check=lambda history: replace(SEEN, severity=severity) if pattern[int(history.now.at_s)] == "x" else None,
-    )
-    judge = Judge([rule])
+    judge = judge_of(pattern, raise_s=2.0, clear_s=2.0, seen=replace(SEEN, severity=severity))
     found = ""
     for second in range(len(pattern)):
         judge.advance(History([derived(float(second), job(rank()))]), float(second))
