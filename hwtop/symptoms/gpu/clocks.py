@@ -205,7 +205,7 @@ def _counted(history: History, held: _Held) -> tuple[str, ...]:
     if rates is None or not rates.thermal_violation_share:
         return ()
     return (
-        f"GPU {held.gpu.index}: throttled by temperature {percent(rates.thermal_violation_share)} of the time since the last look (driver counter)",
+        f"GPU {held.gpu.index}: throttled by temperature {percent(rates.thermal_violation_share)} of the time since the last sample (driver counter)",
     )
 
 
