@@ -22,6 +22,7 @@ from hwtop.ui.pages.registry import NAMES, turned
 from hwtop.ui.pictures import shot as shots
 from hwtop.ui.pictures.screenshot import looks
 from hwtop.ui.pictures.shot import Shot
+from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.view import View
 from tests import frames
 from tests.job.test_secret_kinds import KINDS
@@ -100,6 +101,16 @@ def test_the_panel_in_focus_can_be_chosen() -> None:
     (shot,) = taken
     assert shot.panel
     assert shot.view.frame.verdict.text.split()[0] in texts(replace(shot, formats=("txt",)))[".txt"]
+
+
+def test_the_text_of_a_panel_does_not_end_where_the_screen_does() -> None:
+    view = View(frame=frames.healthy(), page="logs")
+    lines = [each.text for each in log_view.lines(view)]
+    small = replace(shot_of(view, panel="logs", formats=("txt", "svg")), size=(120, 20))
+    assert len(lines) > 20
+    found = texts(small)
+    assert all(line[:60] in found[".txt"] for line in lines)
+    assert not all(line[:20] in words_of(found[".svg"]) for line in lines), "a picture is what is on the screen"
 
 
 def test_leaving_saves_nothing() -> None:

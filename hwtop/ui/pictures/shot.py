@@ -15,7 +15,7 @@ from hwtop.job.secrets import Hidden
 from hwtop.lazy_regex import lazy_regex
 from hwtop.ui import marks
 from hwtop.ui.pages.layout import arrange, drawn, picture
-from hwtop.ui.pages.registry import NAMES, turned
+from hwtop.ui.pages.registry import NAMES, panel, turned
 from hwtop.ui.pictures.html import to_html
 from hwtop.ui.pictures.painted import png
 from hwtop.ui.pictures.svg import Paint, to_svg
@@ -69,7 +69,7 @@ def files(shot: Shot) -> Iterator[tuple[str, bytes]]:
 
 
 def _content(shot: Shot, form: Format) -> bytes:
-    lines, title = _lines(shot), f"hwtop: {shot.view.frame.verdict.text}"
+    lines, title = _lines(shot, is_whole=form == "txt"), f"hwtop: {shot.view.frame.verdict.text}"
     ground = shot.paints["text"].background
     if form == "txt":
         text = "\n".join(line.text.rstrip() for line in lines).rstrip() + "\n"
@@ -80,13 +80,20 @@ def _content(shot: Shot, form: Format) -> bytes:
     return png(drawing) if form == "png" else drawing.encode(errors="replace")
 
 
-def _lines(shot: Shot) -> list[Line]:
+def _lines(shot: Shot, *, is_whole: bool) -> list[Line]:
+    """Of the page or a panel, and the caption. A text has no need to end where the screen does: `is_whole` is all rows of a panel."""
     view, size = replace(shot.view, note=""), shot.size
     if not shot.panel:
         return [*picture(view, *size), *_caption(view, size[0])]
     places = arrange(view, *size)
     if shot.panel not in places:
         raise UsageError(f"no panel {shot.panel!r} on this page: it has {', '.join(sorted(places))}")
+    found = panel(view, shot.panel)
+    if is_whole and found is not None and found.hidden is not None:
+        view = replace(view, scroll=0)
+        place = places[shot.panel]
+        more = found.hidden(view, place.width, place.height)
+        places = {**places, shot.panel: replace(place, height=place.height + more)}
     lines = drawn(view, shot.panel, places)
     return [*lines, *_caption(view, places[shot.panel].width)]
 
