@@ -73,6 +73,9 @@ def draw(view: View | None, size: tuple[int, int], typed: str = "", scroll: int 
     room = max(1, size[1] - 3)
     rows = next((rows for rows in range(1, room) if _end(lines, rows, count) >= len(lines)), room)
     lines, found = _lines(groups(view), column, typed)
+    if len(lines) <= rows and typed:
+        count, column = 1, inner(width)
+        lines, found = _lines(groups(view), column, typed)
     most = 0 if _end(lines, rows, count) >= len(lines) else _last_start(lines, rows, count)
     scroll = max(0, min(scroll, most))
     columns, end = _flowed(lines, rows, count, scroll)

@@ -74,6 +74,11 @@ def test_a_search_finds_keys_words_filters_and_symptoms() -> None:
     assert len(found("symptom")) >= len(records())
 
 
+def test_few_hits_have_the_whole_width() -> None:
+    rows = texts(None, (160, 50), "fold in an issue")
+    assert any("Copy the conclusion of this page, with a report to fold in an issue (OSC 52)" in row for row in rows)
+
+
 def test_a_keymap_of_the_persons_own_holds() -> None:
     rows = found("pause back to now", View(frame=frames.hang(), keymap={"pause": "ctrl+o,Z"}))
     assert rows[0].startswith("Ctrl-O Z ")
