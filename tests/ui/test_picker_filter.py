@@ -27,6 +27,19 @@ def test_a_filter_leaves_the_jobs_that_have_its_words() -> None:
     drive(act, frame)
 
 
+def test_that_no_job_trains_is_not_said_of_what_a_filter_leaves() -> None:
+    frame = frames.picker()
+    other = next(each for each in frame.derived.candidates or () if each.kind != "training" and not each.framework)
+
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("slash", *str(other.pid), "enter")
+        text = "\n".join(screen_text(app))
+        assert "1 of" in text
+        assert "0 training jobs" not in text
+
+    drive(act, frame)
+
+
 def test_a_word_that_no_job_has_says_so_and_how_to_go_back() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("slash", *"nosuchjob", "enter")

@@ -104,17 +104,19 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         line = Line("▸ " if index == cursor else "  ", "accent").extend(table.row(columns, found[index])).fitted(room)
         lines.append(line.recoloured("cursor") if index == cursor else line)
     lines += [Line()] * (height - _FRAME - len(below) - len(lines))
-    note = Line(_count(found), "accent" if _distance(found[0]) < 2 else "dim")
+    is_filtered = bool(view.filter_of(SUBJECT))
+    note = Line(_count(found, is_filtered=is_filtered), "accent" if _distance(found[0]) < 2 else "dim")
     note.extend(_filtered(view, found))
     if len(shown) < len(found):
         note.add(" ─ ", "border").add(table.part(shown, len(found)), "accent")
     return box([*lines, *below], width, height, title, note)
 
 
-def _count(found: list[JobCandidate]) -> str:
+def _count(found: list[JobCandidate], *, is_filtered: bool) -> str:
+    """Of those that are listed. That none of them trains is no word about the machine where a filter leaves some out."""
     jobs = sum(_distance(each) == 0 for each in found)
     loaded = sum(_distance(each) == 1 for each in found)
-    said = f"{jobs} training job{'' if jobs == 1 else 's'}" if jobs or not loaded else ""
+    said = f"{jobs} training job{'' if jobs == 1 else 's'}" if jobs or not (loaded or is_filtered) else ""
     return ", ".join(filter(None, (said, f"{loaded} with a training library" if loaded else "")))
 
 
