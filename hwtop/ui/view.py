@@ -64,6 +64,8 @@ class View(Struct, frozen=True, dict=True):
     """Other pages -> their filters and own states, for when they come into sight again."""
     typing: str = ""
     """Which of them the keys go into; "" = keys do what they are bound to."""
+    is_typed_anew: bool = False
+    """What is typed next takes the place of the filter that is there, as in a field with all of its text selected."""
     interval_s: float | None = None
     """What the person has set; None = what the frame says."""
     is_idle: bool = False
@@ -152,6 +154,10 @@ class View(Struct, frozen=True, dict=True):
     def typed(self) -> str:
         """What is typed now."""
         return self.filter_of(self.typing)
+
+    def begun(self, is_written: bool = True) -> str:
+        """What a key that writes, or one that edits, finds there."""
+        return "" if self.is_typed_anew and is_written else self.typed
 
     @property
     def is_picking(self) -> bool:

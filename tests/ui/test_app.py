@@ -317,6 +317,18 @@ def test_a_filter_takes_all_keys_until_enter() -> None:
     drive(act, frames.healthy())
 
 
+def test_what_is_typed_takes_the_place_of_the_old_filter_and_backspace_edits_it() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
+        await pilot.press("5", "slash", *"Iter", "enter", "slash")
+        assert view_of(app).filter_of("logs") == "Iter", "it holds until something else is typed"
+        await pilot.press("backspace", *"m")
+        assert view_of(app).filter_of("logs") == "Item"
+        await pilot.press("enter", "slash", *"loss")
+        assert view_of(app).filter_of("logs") == "loss"
+
+    drive(act, frames.healthy())
+
+
 def test_a_pasted_filter_is_data() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         app.post_message(events.Paste("ignored"))

@@ -71,6 +71,7 @@ def cleared(view: View) -> View:
 
 def typed(view: View, word: str) -> View:
     """`word` is the filter of this page, which starts anew with it, or the word to search for."""
+    view = replace(view, is_typed_anew=False)
     if view.typing == SEARCH:
         return logs.searching_for(view, word)
     page = current(view)
@@ -113,7 +114,7 @@ def _filter(view: View, places: PlacesOf) -> View:
         panel = focus.focused(view, places(view), _main(view))
         filters_itself = panel in registry.NAMES and registry.named(panel).has("filter")
         view = registry.turned(view, panel if filters_itself else actions.by_id()["filter"].elsewhere)
-    return replace(view, typing=current(view).subject(view))
+    return replace(view, typing=current(view).subject(view), is_typed_anew=True)
 
 
 def _panel_beside(right: int, down: int) -> Reducer:

@@ -131,7 +131,7 @@ def _input(view: View, width: int) -> Line:
         help_ = help_.fitted(max(0, width - 1 - len(head) - room))
     elif not problem and room < 12:
         help_, room = Line(), width - 1 - len(head)
-    line = Line(head, "key").add(tail(view.typed, room), "strong").add("▏", "accent")
+    line = Line(head, "key").add(tail(view.typed, room), "hit" if view.is_typed_anew else "strong").add("▏", "accent")
     return line.add(" " * (width - line.width - help_.width)).extend(help_).fitted(width)
 
 

@@ -50,7 +50,7 @@ def _flagged(step: int) -> Reducer:
 
 
 def _searching(view: View, _: PlacesOf) -> View:
-    return replace(view, typing=SEARCH)
+    return replace(view, typing=SEARCH, is_typed_anew=True)
 
 
 def _following(view: View, _: PlacesOf) -> View:

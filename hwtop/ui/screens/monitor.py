@@ -239,7 +239,7 @@ class MonitorScreen(PictureScreen):
         elif event.key == "escape":
             self._type("")
             self._look(typing="")
-        elif (word := edited(view.typed, event.key, event.character)) is not None:
+        elif (word := edited(view.begun(event.is_printable), event.key, event.character)) is not None:
             self._type(word)
 
     def on_paste(self, event: events.Paste) -> None:
@@ -247,7 +247,7 @@ class MonitorScreen(PictureScreen):
         if self.view is not None and self.view.time_typed is not None:
             self._look(time_typed=typed(self.view.time_typed, event.text))
         if self.view is not None and self.view.typing:
-            self._type(typed(self.view.typed, event.text))
+            self._type(typed(self.view.begun(), event.text))
 
     def action_interval(self, step: int) -> None:
         """Refresh slower or faster; a recording plays faster or slower."""
