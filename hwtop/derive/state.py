@@ -134,6 +134,7 @@ def _missing(snapshot: Snapshot) -> dict[str, str]:
         "memory": snapshot.memory,
         "disk": snapshot.disk,
         "network": snapshot.network,
+        "logs": snapshot.logs,
     }
     return {
         f"{name}.{field}": reason

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 _MOST_RUNS = 8
 """More of them are no longer read, only counted."""
 
+_MOST_TYPED = 100_000
+"""Ranks of a run; no job has more."""
+
 
 def rank_set(ranks: Iterable[int]) -> str:
     """Sorted, runs joined by a dash."""
@@ -17,6 +20,17 @@ def rank_set(ranks: Iterable[int]) -> str:
         else:
             runs.append([rank, rank])
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def parsed(text: str) -> frozenset[int]:
+    """The ranks of "0-6,9"; of what is no number none, and of a run at most `_MOST_TYPED`."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if first.isdecimal() and (last.isdecimal() or not dash):
+            low, high = int(first[:9]), int((last or first)[:9])
+            found.update(range(low, min(high, low + _MOST_TYPED) + 1))
+    return frozenset(found)
 
 
 def named(ranks: Iterable[int]) -> str:

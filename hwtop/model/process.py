@@ -29,6 +29,8 @@ class SystemCall(Struct, frozen=True, gc=False, kw_only=True):
     peer_pids: tuple[int, ...] | None = None
     """Other processes of the job that hold the other end of the pipe or connection that it stays in (of a pipe () says that none does),
     or the process that holds the file lock. None where that cannot be told."""
+    has_both_ends: bool = False
+    """No other process of the job has the other end of the pipe or connection open, but the process itself has."""
 
 
 class OpenFile(Struct, frozen=True, gc=False, kw_only=True):

@@ -43,7 +43,10 @@ def blind_spots(derived: DerivedState, watched_s: float = ANSWERED_S) -> tuple[B
             if file.reason is not None
         ]
         has_log = any(file.reason is None or file.size_bytes is not None for file in job.logs.files)
-        if not has_log and not job.has_ended and is_due:
+        unmatched = derived.missing.get("logs.globs")
+        if unmatched is not None and is_due:
+            spots.append(Blind(source="logs", reason=unmatched))
+        elif not has_log and not job.has_ended and is_due:
             spots.append(Blind(source="logs", reason="no readable log file found: name one with --logs 'GLOB'"))
         if job.ras.reason is not None and job.ras.pids:
             spots.append(Blind(source="NCCL RAS", reason=job.ras.reason))

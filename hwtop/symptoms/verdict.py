@@ -55,8 +55,8 @@ def verdict_of(
     serious = [finding for finding in findings if finding.severity != "info"]
     if serious:
         more = len(serious) - 1
-        tail = f" (and {more} more)" if more else ""
         first = serious[0]
+        tail = f" (and {more} more)" if more else _before_the_end(first, derived.job, episodes)
         stall = (
             "non-communication hang"
             if first.symptom == "hang" and not _waits_among_ranks(derived.job)
@@ -81,6 +81,18 @@ def verdict_of(
     if findings:
         return Verdict(level="info", text=f"Nothing proven wrong in {span(watched_s)}; {findings[0].title}")
     return _suspected(job, watched_s) or Verdict(level="ok", text=_well(job, watched_s, episodes))
+
+
+def _before_the_end(first: Finding, job: Job | None, episodes: Sequence[Episode]) -> str:
+    """How ranks ended is named by `first`; what kept them before that is no less important."""
+    if job is None or not job.has_ended:
+        return ""
+    over = [
+        each
+        for each in episodes
+        if each.cleared_s is not None and each.severity != "info" and each.raised_s < first.first_seen_s
+    ]
+    return f"; before: {over[-1].title}" if over else ""
 
 
 def _well(job: Job, watched_s: float, episodes: Sequence[Episode]) -> str:

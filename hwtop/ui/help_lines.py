@@ -28,6 +28,7 @@ _FILTERS = (
     ("ago>30s  step<100", "Times in s m h d, counts in k m"),
     ("state=D  phase=data", "A part of the word, or the letter of a process state"),
     ("cmd~data  user=ada", "A part of the command line; of another field's text"),
+    ("rank=2 loss", "In logs: lines of these ranks that have the text"),
     ("word  !word  !gpu=3", "Text of the row; ! leaves out (in logs one word)"),
     ('"a b"', "Blanks, and = < > as text"),
 )

@@ -83,6 +83,8 @@ class View(Struct, frozen=True, dict=True):
     is_readonly: bool = False
     request: Request | None = None
     """The newest thing that the person has asked of the job."""
+    came_from: str = ""
+    """The page from which a key has led into something on this one, and to which it closes again."""
     note: str = ""
     """A word about the last key, e.g. why a job cannot be attached to."""
     attaching: int | None = None

@@ -241,4 +241,4 @@ def test_the_feed_is_told_which_node_to_ask_for_whole_snapshots() -> None:
 def test_a_job_on_one_machine_has_no_heat_map() -> None:
     view = keyboard.pressed(View(frame=frames.hang()), "heat", (120, 40))
     assert view.page == "overview"
-    assert view.note == "heat map: only where there is a page Fleet"
+    assert view.note == "heat map: on the page Fleet, which this job has not"

@@ -303,7 +303,7 @@ def test_what_cannot_be_tailed_and_what_was_skipped_is_said_with_the_remedy() ->
     flat = " ".join(" ".join(row.strip("│ ") for row in texts(view_on(with_log(log_files=files)), (80, 24))).split())
     assert f"▲ 2 outputs: {reason}" in flat
     wide = "\n".join(texts(view_on(with_log(log_files=files)), (160, 24)))
-    assert "12,400 lines of floods are not listed, though searched for faults" in wide
+    assert "12,400 lines are not listed, as too many came at once; all were searched for errors." in wide
     assert f"less {FOLDER}/rank_0.log" in wide
     assert "34.0M not read yet" in wide
 

@@ -19,10 +19,10 @@ from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import PictureSaved, ScreenOptions
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.pages.registry import NAMES, turned
+from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.pictures import shot as shots
 from hwtop.ui.pictures.screenshot import looks
 from hwtop.ui.pictures.shot import Shot
-from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.view import View
 from tests import frames
 from tests.job.test_secret_kinds import KINDS

@@ -8,7 +8,7 @@ from hwtop.model.flight import FlightVerdict
 from hwtop.model.frame import Frame
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job, OutlierVote, StackGroup
-from hwtop.model.rank import Held
+from hwtop.model.rank import Held, Rank
 from hwtop.model.stack import Refusal, StackDump
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.stacks import conclusion
@@ -178,15 +178,29 @@ def test_a_stack_that_cannot_be_read_says_each_reason() -> None:
 
 
 def test_stuck_and_slow_are_told_apart() -> None:
-    frame = frames.hang()
-    ranks = job_of(frame).ranks
-    for is_still, expected in (
-        (True, "stuck: 6 samples over 50 s saw nothing move below metrics.py:77"),
-        (False, "moves: 6 samples over 50 s, always in metrics.py:77"),
+    ranks = job_of(frames.hang()).ranks
+    for is_still, same_s, expected in (
+        (True, 50.0, "stuck: 6 samples over 50 s saw nothing move below metrics.py:77"),
+        (False, 2.0, "moves: 6 samples over 50 s, always in metrics.py:77"),
     ):
-        held = Held(frame=frames.SAVE[0], is_still=is_still, looks=6, seconds=50)
-        text = flat(page(hang(ranks=(*ranks[:5], replace(ranks[5], held=held), *ranks[6:])), 5), (160, 50))
+        text = flat(page(hang(ranks=(*ranks[:5], _held(ranks[5], is_still, same_s), *ranks[6:])), 5), (160, 50))
         assert expected in text
+
+
+def test_looks_do_not_contradict_what_is_known_better() -> None:
+    ranks = job_of(frames.hang()).ranks
+    moves = flat(page(hang(ranks=(*ranks[:5], _held(ranks[5], False, 50.0), *ranks[6:])), 5), (160, 50))
+    assert "the same for 50 s" in moves
+    assert "moves:" not in moves, "some of the looks are from before it stood still"
+    steps = _held(ranks[5], True, 50.0, step_age_s=0.1)
+    healthy = flat(page(hang(ranks=(*ranks[:5], steps, *ranks[6:])), 5), (160, 50))
+    assert "stuck:" not in healthy, "it comes back to that place in each step"
+    assert "the same for" not in healthy
+
+
+def _held(rank: Rank, is_still: bool, same_s: float, **more: object) -> Rank:
+    held = Held(frame=frames.SAVE[0], is_still=is_still, looks=6, seconds=50)
+    return replace(rank, held=held, same_stack_for_s=same_s, **more)
 
 
 def test_a_dead_rank_shows_where_it_was_last_seen() -> None:

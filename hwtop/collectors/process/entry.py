@@ -343,4 +343,8 @@ class ProcessEntry:
 
 
 def _with_end(call: SystemCall | None, end: OtherEnd | None) -> SystemCall | None:
-    return call if call is None or end is None else replace(call, peer=end.address, peer_pids=end.pids)
+    return (
+        call
+        if call is None or end is None
+        else replace(call, peer=end.address, peer_pids=end.pids, has_both_ends=end.is_own)
+    )

@@ -53,6 +53,8 @@ class OtherEnd(NamedTuple):
     """Of a TCP connection: "10.0.0.3:29500"."""
     pids: tuple[int, ...] | None = None
     """Other processes of the job that hold it, of a lock any process; None where that cannot be told."""
+    is_own: bool = False
+    """The process holds it itself, and no other one of the job does."""
 
 
 class OtherEnds:
@@ -115,16 +117,16 @@ class OtherEnds:
             if target not in holders:
                 return OtherEnd()
             mode = stat.S_IRUSR if call.name in _WRITES else stat.S_IWUSR
-            return OtherEnd(pids=_others(pid, [end for end in holders[target] if _mode(end) & mode]))
+            return _held_by(pid, [end for end in holders[target] if _mode(end) & mode])
         inode = int(target[8:-1])
         connection = tcp_connection(f"{self._proc}/{pid}", inode)
         if connection is None:
             other = _unix_peer(inode)
-            return OtherEnd(pids=_holding(pid, other, holders))
+            return _held_by(pid, _ends_of(other, holders))
         if not connection.is_local:
             return OtherEnd(address=connection.remote)
         other = accepted_inode(f"{self._proc}/{pid}", connection.remote_port, connection.local_port)
-        return OtherEnd(connection.remote, _holding(pid, other, holders))
+        return _held_by(pid, _ends_of(other, holders), connection.remote)
 
     def _watched(self, pid: int, epoll_fd: int | None) -> Iterator[str]:
         """Pipes and sockets that are registered with epoll(7), as fdinfo lists them (proc_pid_fdinfo(5))."""
@@ -160,10 +162,9 @@ def _comm(proc: str, pid: int) -> str:
         return "has ended"
 
 
-def _holding(pid: int, inode: int | None, holders: dict[str, list[_End]]) -> tuple[int, ...] | None:
+def _ends_of(inode: int | None, holders: dict[str, list[_End]]) -> list[_End] | None:
     """None where that socket is held by no process of the job: it is another one's."""
-    ends = holders.get(f"socket:[{inode}]") if inode is not None else None
-    return None if ends is None else _others(pid, ends)
+    return holders.get(f"socket:[{inode}]") if inode is not None else None
 
 
 def _mode(end: _End) -> int:
@@ -173,8 +174,11 @@ def _mode(end: _End) -> int:
         return 0
 
 
-def _others(pid: int, ends: Sequence[_End]) -> tuple[int, ...]:
-    return tuple(sorted({end.pid for end in ends} - {pid}))
+def _held_by(pid: int, ends: Sequence[_End] | None, address: str | None = None) -> OtherEnd:
+    if ends is None:
+        return OtherEnd(address)
+    pids = {end.pid for end in ends}
+    return OtherEnd(address, tuple(sorted(pids - {pid})), is_own=pids == {pid})
 
 
 def _unix_peer(inode: int) -> int | None:

@@ -115,6 +115,7 @@ def run(opening: screen.Opening, start: Source, seconds: float | None = None) ->
     from hwtop.ui.app import HwtopApp
     from hwtop.ui.terminal import terminal
 
+    themes.check(opening.options.theme)
     if not _has_terminal():
         raise CannotError(
             "the screen needs a terminal; without one use `hwtop diagnose PID`, `hwtop PID --once` or `hwtop replay FILE --diagnose`"
@@ -123,7 +124,6 @@ def run(opening: screen.Opening, start: Source, seconds: float | None = None) ->
         sys.__stderr__ = sys.__stdout__  # type: ignore[misc]  # Textual draws on it: `2>errors.txt` must not blank the screen
     _make_room()
     terminal.check()
-    themes.check(opening.options.theme)
     options = replace(terminal.fitted(opening.options), is_first=first_run.is_first())
     failures: list[str] = []
     app = HwtopApp(start, options=replace(options, call=Caller(options.alerts, failures.append)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--at",
     metavar="TIME",
-    help="Begin at this time: 14:02, 14:02:10, or -3m (before the end).  [default: the start; of a bundle the end]",
+    help="Begin at this time: 14:02, 14:02:10, or -3m (before the end).  [default: 11 s after the start, when there is a first verdict; of a bundle the end]",
 )
 @click.option(
     "--diagnose", is_flag=True, help="Print what is wrong at the end, or at the time --at, as `hwtop diagnose` does."
@@ -64,20 +64,25 @@ def command(
             raise CannotError(without_job(frame.nodes))
         ctx.exit(print_report(frame, form, as_json=as_json, markdown=markdown, fail_on=fail_on))
     recording = opened.any_recording(file)
-    show(screen.opening(ctx), recording, file.name, first_s(recording, at, is_bundle=opened.is_bundle(file)))
+    show(screen.opening(ctx), recording, file.name, at, is_bundle=opened.is_bundle(file))
 
 
-def first_s(recording: Recording | FleetRecording, at: str | None, *, is_bundle: bool) -> float | None:
-    """The time to show first; None: the start. A bundle was made of what was seen at its end.
+def first_s(recording: Recording | FleetRecording, symptoms: SymptomConfig) -> float | None:
+    """When there is a first verdict in it: the start shows an empty screen. None of one without a frame."""
+    from hwtop.feed.watch import VERDICT_S
+
+    first = next(iter(frames_of(recording, symptoms)), None)
+    return None if first is None else min(recording.last_s, first.derived.time_s + VERDICT_S)
+
+
+def show(
+    opening: screen.Opening, recording: Recording | FleetRecording, name: str, at: str | None, *, is_bundle: bool
+) -> None:
+    """The screen of a recording, until the user quits. A bundle was made of what was seen at its end.
 
     Raises:
         UsageError: `at` is not a time.
     """
-    return recording.last_s if at is None and is_bundle else moment(recording, at)
-
-
-def show(opening: screen.Opening, recording: Recording | FleetRecording, name: str, open_at_s: float | None) -> None:
-    """The screen of a recording, until the user quits."""
     from hwtop.commands.job import live
     from hwtop.config import NO_ALERTS
     from hwtop.job.log.text import visible
@@ -86,16 +91,18 @@ def show(opening: screen.Opening, recording: Recording | FleetRecording, name: s
     from hwtop.ui.pages import actions
     from hwtop.ui.playback import Playback
 
+    seen_s = recording.last_s if is_bundle else first_s(recording, opening.config.symptoms)
+    open_at_s = moment(recording, at) or seen_s
     loader = Loader(frames_of(recording, opening.config.symptoms), open_at_s)
     playback = Playback(visible(name), recording.last_s, open_at_s)
     keys = actions.complete(opening.options.keymap)
-    note = f"{key_names.first('turn-on', keys)} goes to the first finding, {key_names.first('pause', keys)} plays"
+    note = f"{key_names.first('turn-on', keys)} goes to the next finding, {key_names.first('turn-back', keys)} to the previous one, {key_names.first('pause', keys)} plays"
     options = replace(
         opening.options,
         playback=playback,
         alerts=NO_ALERTS,
         is_readonly=True,
-        note=note if open_at_s is None else opening.options.note,
+        note=opening.options.note if at or is_bundle else note,
     )
     live.run(replace(opening, options=options), loader.start)
     _report([*recording.problems, *([loader.failure] if loader.failure else [])])

@@ -63,7 +63,6 @@ def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *,
         CannotError: the Slurm job runs elsewhere.
     """
     from hwtop.collectors.process.candidates import find_by_name
-    from hwtop.collectors.process.source import check_target
 
     given = [value for value in (pid, pid_option, name) if value is not None]
     if len(given) > 1:
@@ -82,4 +81,24 @@ def resolve_target(pid: str | None, pid_option: str | None, name: str | None, *,
         return find_slurm_job(given[0])
     if not re.fullmatch(r"\d{1,10}", given[0]) or int(given[0]) == 0:
         raise UsageError(f"{given[0]!r} is neither a PID nor a command: `hwtop -h` lists the commands")
-    return check_target(int(given[0]))
+    return _running(int(given[0]))
+
+
+def _running(pid: int) -> int:
+    """The process to watch; of one that has ended, what was saved of it.
+
+    Raises:
+        UsageError: there is no such process.
+    """
+    from hwtop.bundle import incidents
+    from hwtop.collectors.process.source import check_target
+
+    try:
+        return check_target(pid)
+    except UsageError as error:
+        saved = next((place.stem for place in incidents.everything() if place.stem.startswith(f"{pid}-")), None)
+        if saved is None:
+            raise
+        raise UsageError(
+            f"no process {pid}: it has ended; `hwtop incidents show {saved}` is what was saved of it"
+        ) from error

@@ -117,7 +117,7 @@ class LogBook:
         for line in lines.of_job:
             stream = None if line.path in earlier else self._take(line, ranks_of)
             if stream is not None and line.source.is_past:
-                stream.see_past(self._job_s_at(stream))
+                stream.see_past(self._job_s_at(stream), self._modified_s(stream))
 
     def of_rank(self, rank: int, ranks_of: Mapping[str, Sequence[int]], at_s: float) -> LogReport:
         """What is known of this rank at `at_s`."""
@@ -152,7 +152,7 @@ class LogBook:
         progress = RankProgress(
             newest=best.newest,
             step_time_s=best.step_time_s,
-            step_age_s=best.step_age_s(at_s, age_s),
+            step_age_s=best.step_age_s(at_s),
             lost_values=best.lost_values,
             reported_at_s=None if best.is_past else best.last_step_at_s,
         )
@@ -167,8 +167,15 @@ class LogBook:
 
     def _job_s_at(self, stream: LogStream) -> float | None:
         """How old the job was when the file was last written to; None where either is not known."""
+        modified_s = self._modified_s(stream)
+        if modified_s is None or self._job_age_s is None:
+            return None
+        return max(0.0, self._job_age_s - (self._read_at_s - modified_s))
+
+    def _modified_s(self, stream: LogStream) -> float | None:
+        """When its file was last written to; None where that is not known."""
         age_s = next((file.age_s for file in self.files if file.path == stream.path), None)
-        return None if age_s is None or self._job_age_s is None else max(0.0, self._job_age_s - age_s)
+        return None if age_s is None else self._read_at_s - age_s
 
     def _blamed(self, event: LogEvent, ranks_of: Mapping[str, Sequence[int]], rank_of: Mapping[int, int]) -> int | None:
         """The rank that the line is about: it says so, names its PID, or stands in that rank's log."""

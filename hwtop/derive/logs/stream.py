@@ -38,6 +38,8 @@ class LogStream:
         self._newest_news_s: float | None = None
         self._ticking = TickingLines()
         self._tracker = ProgressTracker()
+        self._past_step_at_s: float | None = None
+        """No step that was there when hwtop came is newer."""
 
     @property
     def key(self) -> tuple[str, int | None]:
@@ -98,9 +100,10 @@ class LogStream:
                 self._see_gap(reported_s(line.source.text))
         return progress, is_step
 
-    def see_past(self, job_s: float | None) -> None:
-        """Its newest step was there before hwtop came. `job_s`: how old the job was when the file was last written to."""
+    def see_past(self, job_s: float | None, modified_s: float | None) -> None:
+        """Its newest step was there before hwtop came. `job_s`: how old the job was when the file was last written to, at `modified_s`."""
         self.past_steps += 1
+        self._past_step_at_s = modified_s
         self._first_past_step = self.run_step if self.past_steps == 1 else self._first_past_step
         steps = (self.run_step or 0) - (self._first_past_step or 0)
         if steps > 0 and job_s is not None:
@@ -120,11 +123,12 @@ class LogStream:
         elif self._newest_news_s is not None:
             self.news_at_s = self._newest_news_s
 
-    def step_age_s(self, at_s: float, file_age_s: float | None) -> float | None:
-        """How old its newest step is; at least, of one that was there when hwtop came: as old as the last write, and as that reading."""
-        if self.last_step_at_s is None or (self.is_past and file_age_s is None):
-            return None
-        return max(at_s - self.last_step_at_s, (file_age_s or 0.0) if self.is_past else 0.0)
+    def step_age_s(self, at_s: float) -> float | None:
+        """How old its newest step is; of one that was there when hwtop came at least as old as the last write was then."""
+        told_s = self._past_step_at_s if self.is_past else self.last_step_at_s
+        return (
+            None if told_s is None or self.last_step_at_s is None else max(0.0, at_s - min(told_s, self.last_step_at_s))
+        )
 
     def _reported_interval_s(self) -> float | None:
         """Steps from line to line x step time."""

@@ -51,6 +51,8 @@ def _whose(process: ProcessInfo, by_pid: Mapping[int, ProcessInfo], known_as: st
         return f"; {named} is in state {other.state}{f' and waits for {awaited}' if awaited else ''}"
     if known_as is not None:
         return ""
+    if process.call is not None and process.call.has_both_ends:
+        return "; it holds both ends itself: only another one of its threads could answer"
     many = f"the other end is open in {len(others)} processes of the job"
     return f"; {many if others else 'no other process of the job has the other end open'}"
 

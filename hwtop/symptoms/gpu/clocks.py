@@ -8,7 +8,6 @@ from statistics import median
 from msgspec import Struct
 
 from hwtop.model.gpu.device import Gpu
-from hwtop.seconds import clock
 from hwtop.symptoms.gpu.words import (
     clock_words,
     gpu_facts,
@@ -18,6 +17,7 @@ from hwtop.symptoms.gpu.words import (
     peers_of,
     ranks_on,
     samples,
+    since_words,
 )
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -84,13 +84,13 @@ def _hot(history: History, held: Sequence[_Held]) -> Observation:
         },
         confidence=0.95,
         evidence=(
+            *not_ours(history, indexes),
             *(
                 line
                 for each in held[:SHOWN]
                 for line in (_seen(history, each, _is_hot), _temperatures(each.gpu), *_counted(history, each))
             ),
             *_cool(history, held),
-            *not_ours(history, indexes),
         ),
         ranks=ranks_on(history, indexes),
     )
@@ -112,7 +112,6 @@ def _slowed(history: History, held: Sequence[_Held]) -> Observation:
         evidence=(
             *(line for each in held[:SHOWN] for line in (_seen(history, each, _is_slowed), *_power(each.gpu))),
             *_cool(history, held),
-            *not_ours(history, indexes),
         ),
         ranks=ranks_on(history, indexes),
     )
@@ -140,17 +139,6 @@ def _held(history: History, is_held: Callable[[Gpu], bool], least_run: int, limi
         is_steady = len(intervals) == 1 and is_held(known[-1])
         found.append(_Held(newest, reasons, hits, len(known), count, is_steady))
     return found
-
-
-def _since(history: History, index: int, is_held: Callable[[Gpu], bool]) -> str:
-    """Since when every reading shows it; "before" the first that is known, where that one does."""
-    from_s = history.now.time_s
-    for derived in reversed(history.derived_states):
-        gpu = next((each for each in derived.gpus if each.index == index and each.throttle is not None), None)
-        if gpu is not None and not is_held(gpu):
-            return f", since {clock(from_s)}"
-        from_s = from_s if gpu is None else derived.time_s
-    return f", since {clock(from_s)} or before"
 
 
 def _intervals(flags: Iterable[bool], least: int) -> list[int]:
@@ -181,7 +169,7 @@ def _is_slowed(gpu: Gpu) -> bool:
 
 def _seen(history: History, held: _Held, is_held: Callable[[Gpu], bool]) -> str:
     words = ", ".join(_WORDS[reason] for reason in held.reasons)
-    since = _since(history, held.gpu.index, is_held) if held.is_steady else ""
+    since = since_words(history, held.gpu.index, is_held) if held.is_steady else ""
     often = f", {held.intervals} times in {SPELLS_S / 60:.0f} min" if held.intervals else ""
     return f"GPU {held.gpu.index}: {words} in {held.hits} of {held.looks} samples{often}{since}"
 

@@ -15,6 +15,7 @@ from hwtop.symptoms.gpu.words import (
     peers_of,
     ranks_on,
     samples,
+    since_words,
 )
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -34,11 +35,16 @@ def check_power_cap(history: History, limits: Limits = CAP) -> Observation | Non
     """The power limit holds clocks down: usual at full load, unless the limit is lower than it was made or than that of others."""
     capped = [gpu for rows in samples(history, limits.window_s).values() if (gpu := _capped(rows, limits)) is not None]
     low = [gpu for gpu in capped if _is_low(gpu, history)]
-    return _low_limit(history, low) if low else _full_load(history, capped) if capped else None
+    return _low_limit(history, low, limits) if low else _full_load(history, capped) if capped else None
 
 
-def _low_limit(history: History, low: Sequence[Gpu]) -> Observation:
+def _low_limit(history: History, low: Sequence[Gpu], limits: Limits) -> Observation:
     indexes = [gpu.index for gpu in low]
+
+    def reading(gpu: Gpu) -> str:
+        since = since_words(history, gpu.index, lambda each: _is_capped(each, limits))
+        return f"GPU {gpu.index}: {gpu.power_w:.0f} W of {_limit_words(gpu)}{clock_words(gpu)}{since}"
+
     return observed(
         "gpu-power-cap",
         severity=own_severity(history, indexes, "warning"),
@@ -50,9 +56,9 @@ def _low_limit(history: History, low: Sequence[Gpu]) -> Observation:
         },
         confidence=0.9,
         evidence=(
-            *(f"GPU {gpu.index}: {gpu.power_w:.0f} W of {_limit_words(gpu)}{clock_words(gpu)}" for gpu in low[:SHOWN]),
-            *_peer_limits(history, low),
             *not_ours(history, indexes),
+            *map(reading, low[:SHOWN]),
+            *_peer_limits(history, low),
         ),
         ranks=ranks_on(history, indexes),
     )

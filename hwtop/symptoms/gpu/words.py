@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
+from hwtop.seconds import clock
 from hwtop.symptoms.history import History
 from hwtop.symptoms.severity import SEVERITIES
 from hwtop.symptoms.text import SHOWN, Fact
@@ -49,6 +50,17 @@ def own_severity(history: History, indexes: Iterable[int], severity: Severity) -
     if not has_gpus or ranks_on(history, indexes):
         return severity
     return "info" if severity == "info" else SEVERITIES[SEVERITIES.index(severity) + 1]
+
+
+def since_words(history: History, index: int, is_held: Callable[[Gpu], bool]) -> str:
+    """Since when every reading shows it; "before" the first that is known, where that one does."""
+    from_s = history.now.time_s
+    for derived in reversed(history.derived_states):
+        gpu = next((each for each in derived.gpus if each.index == index and each.throttle is not None), None)
+        if gpu is not None and not is_held(gpu):
+            return f", since {clock(from_s)}"
+        from_s = from_s if gpu is None else derived.time_s
+    return f", since {clock(from_s)} or before"
 
 
 def fault_lines(faults: Sequence[Fault]) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def check_missing(history: History, limits: Limits = HANG) -> Observation | None
             "be": do(cause.culprits, "be"),
             "what": awaited_in(ranks, cause.culprits),
         },
-        evidence=(*_evidence(history, job, cause), *_of_culprits(ranks, cause.culprits), *_of_the_wait(job)),
+        evidence=(*_evidence(history, job, cause, _of_culprits(ranks, cause.culprits)), *_of_the_wait(job)),
         ranks=cause.culprits,
     )
 
@@ -212,11 +212,13 @@ def _logged_mismatch(job: Job) -> Observation | None:
     )
 
 
-def _evidence(history: History, job: Job, cause: HangCause) -> tuple[str, ...]:
+def _evidence(history: History, job: Job, cause: HangCause, culprits: Sequence[str] = ()) -> tuple[str, ...]:
+    """What proves it, the most telling first; `culprits`: what those do that are to blame."""
     ranks = history.live_ranks
     kind = "communication" if cause.is_communication else "non-communication"
     lines = [f"rank {rank.rank} asks: {frame.code} ({place(frame)})" for rank, frame in _questions(ranks)[:2]]
     lines.append(f"{cause.why} ({kind} hang)" if cause.trail[-1].is_it else f"a {kind} hang")
+    lines += culprits
     if parting(job.stacks.groups):
         lines.append(parting(job.stacks.groups))
     if job.flight.verdict is not None:

@@ -32,10 +32,10 @@ def pressed(view: View, action: str, size: Size) -> View:
         return _not_here(view, found)
     home = registry.named(found.elsewhere)
     if not home.is_there(view):
-        return replace(view, note=f"{found.description}: only where there is a page {home.title}")
+        return replace(view, note=f"{found.description}: on the page {home.title}, which this job has not")
     if found.is_about_rank and view.shown_rank is not None:
         view = replace(view, selected=view.shown_rank.rank)
-    there = registry.turned(view, found.elsewhere)
+    there = replace(registry.turned(view, found.elsewhere), came_from=page.name if found.is_about_rank else "")
     reduce = current(there).keys.get(action)
     return reduce(there, partial(_places, size)) if reduce else there
 
@@ -59,7 +59,7 @@ def cleared(view: View) -> View:
     """Without what was opened last, else without what was typed, else without selection, mark and scroll."""
     closed = current(view).back(view)
     if closed is not None:
-        return closed
+        return registry.turned(closed, view.came_from) if view.came_from else closed
     if current(view).filter(view):
         return typed(replace(view, typing=""), "")
     if view.alone:

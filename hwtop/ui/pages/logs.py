@@ -110,6 +110,7 @@ class LogsPage(Page):
         "follow": _following,
     }
     lists = frozenset({"filter"})
+    filter_example = "rank=0-3 loss"
 
     def arrange(self, view: View, top: int, bottom: int, width: int) -> dict[str, Place]:
         """The lines, with what is open below them."""

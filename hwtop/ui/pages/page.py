@@ -211,7 +211,7 @@ class Page:
 
 def turned(view: View, page: str) -> View:
     """The view on another page, from its start; the selection stays."""
-    return replace(view.at_page(page), scroll=0, typing="", panel="", alone="", note="")
+    return replace(view.at_page(page), scroll=0, typing="", panel="", alone="", came_from="", note="")
 
 
 def focus_on_shown(view: View) -> UserFocus:

@@ -74,7 +74,9 @@ class JobActions:
             name, target = value
 
             def confirmed(is_yes: bool | None) -> None:
-                if is_yes:
+                if not is_yes:
+                    self._look(note="nothing was sent")
+                else:
                     answers = send(_order(name, target))
                     self._sent = signalled(name, target.processes, answers, self._now_s, job.target_pid)
                     self._look(note=self._sent.words())

@@ -161,12 +161,20 @@ def elide_path(path: str, width: int) -> str:
     return elide_middle(parts[-1], width)
 
 
+_NAMED = 3
+"""Words that name somebody and say that he is or does something."""
+
+
 def elide_clauses(text: str, width: int) -> str:
     """`text` in at most `width` cells. Its last clause stays whole where it leaves room for a beginning: a sentence that names many and
     then the odd one must not lose the odd one. What is in brackets is left out before a clause is cut, and never cut itself."""
     if cells(text) <= width:
         return text
     *clauses, last = _CLAUSE_END.split(text)
+    for shorter in (said_once := _said_once(text, last), _BRACKETS.sub("", said_once)):
+        short = f"{_BRACKETS.sub('', clauses[0]).rstrip(_MARKS)}{ELLIPSIS} {shorter}" if clauses and shorter else text
+        if cells(short) <= width:
+            return short
     bare = _BRACKETS.sub("", text)
     for shorter in (" ".join([*(_BRACKETS.sub("", clause) for clause in clauses), last]), bare):
         if cells(shorter) <= width:
@@ -174,6 +182,13 @@ def elide_clauses(text: str, width: int) -> str:
         if (cut := _whole_clauses(shorter, width, is_first_whole=True)) is not None:
             return cut
     return _whole_clauses(text, width) or _whole_clauses(bare, width) or _elide_words(text, width)
+
+
+def _said_once(text: str, last: str) -> str:
+    """The last clause without what the text begins with as well: "in f" of "Rank 3 is missing ..., rank 3 is in f"; else ""."""
+    first, words = text.casefold().split(), last.split()
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1].casefold(), zip(first, words, strict=False)))
+    return " ".join(words[same:]) if _NAMED <= same < len(words) else ""
 
 
 def _whole_clauses(text: str, width: int, *, is_first_whole: bool = False) -> str | None:

@@ -93,5 +93,6 @@ def test_the_process_at_the_other_end(waiting: subprocess.Popen[bytes], request:
     assert call is not None
     assert set(call.peer_pids or ()) == others
     assert len(others) == (0 if "alone" in request.node.name else 1)
+    assert call.has_both_ends == ("alone" in request.node.name)
     assert (call.peer is not None) == (request.node.name.endswith(("[tcp]", "[lock]")))
     source.close()

@@ -115,3 +115,13 @@ def test_a_number_in_front_of_the_lines_that_passes_is_no_rank() -> None:
     late = [f"[{epoch}] step 9 loss 2.5" for epoch in (0, 1, 0, 1, 1, 1)]
     book = _shared(*lines[:20], *late, *lines[20:])
     assert {rank for _, rank in book._streams._streams} == {None}
+
+
+def test_an_old_step_does_not_become_young_when_its_rank_writes_something_else() -> None:
+    book, steps = LogBook(), path(0, 0)
+    known = {steps: (0,), path(0, 0, "stderr"): (0,)}
+    past = log_lines(steps, 100.0, "step 599 loss 2.5", is_past=True)
+    book.advance(logs(100.0, *past, age_s=60.0), known, {})
+    error = log_lines(path(0, 0, "stderr"), 130.0, "RuntimeError: Connection closed by peer")
+    book.advance(logs(130.0, *error, age_s=0.0), known, {})
+    assert book.of_rank(0, known, 130.0).progress.step_age_s == 90.0

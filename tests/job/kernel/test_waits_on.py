@@ -44,6 +44,10 @@ def test_who_has_the_other_end_and_what_it_does() -> None:
     assert waits_on(reads(), [], others) == (
         "bytes from a pipe (descriptor 5); no other process of the job has the other end open"
     )
+    own = process(110, call=SystemCall(name="read", fd=5, target="pipe:[9]", peer_pids=(), has_both_ends=True))
+    assert waits_on(own, [], others) == (
+        "bytes from a pipe (descriptor 5); it holds both ends itself: only another one of its threads could answer"
+    )
 
 
 def test_who_holds_a_file_lock() -> None:

@@ -50,7 +50,7 @@ def test_heat_must_hold_clocks_down_for_a_proven_tenth_or_six_times(pattern: str
 def test_heat_is_told_with_thresholds_and_the_cool_peers() -> None:
     seen = check_thermal(throttled("x" * 20, "hw_slowdown", "hw_thermal", "sw_thermal", **HOT))
     assert seen is not None
-    assert seen.title == "GPU 1: throttle reason thermal, 89 °C, SM clock 780 of 1980 MHz"
+    assert seen.title == "GPU 1: thermal throttling, 89 °C, SM clock 780 of 1980 MHz"
     assert (seen.severity, seen.ranks) == ("warning", (1,))
     assert "GPU 1: 89 °C (hardware slows it from 87 °C), memory 97 °C, SM clock 780 of 1980 MHz" in seen.evidence
     assert "not throttled: GPU 0: 62 to 62 °C, SM clock 1740 MHz" in seen.evidence
@@ -102,7 +102,7 @@ def test_the_log_is_a_witness_too() -> None:
     assert cool is not None
     assert "GPU clocks throttled: thermal" in cool.title
     assert hot is not None
-    assert hot.title.startswith("GPU 1: throttle reason thermal")
+    assert hot.title.startswith("GPU 1: thermal throttling")
     assert any("a line about gpu-thermal-throttle" in line for line in hot.evidence)
 
 
@@ -131,7 +131,7 @@ def test_a_slowdown_by_the_hardware_is_not_a_flicker(
 def test_the_power_brake_is_named() -> None:
     seen = check_hw_slowdown(throttled("x" * 20, "hw_slowdown", "hw_power_brake", power_w=350.0))
     assert seen is not None
-    assert seen.title.startswith("GPU 1: throttle reason power brake")
+    assert seen.title.startswith("GPU 1: throttled by the power brake")
     assert seen.severity == "warning"
     assert any("350 of 700 W" in line for line in seen.evidence)
 

@@ -61,7 +61,9 @@ def test_the_low_limit_and_that_of_its_peers_are_told() -> None:
     seen = judged(capped(0), capped(1), capped(2, 499.0, 500.0))
     assert seen is not None
     assert seen.title == "GPU 2: throttled by a low power limit of 500 W"
-    assert seen.evidence[0] == "GPU 2: 499 W of 500 W allowed, default 700 W, SM clock 1740 of 1980 MHz"
+    assert seen.evidence[0].startswith(
+        "GPU 2: 499 W of 500 W allowed, default 700 W, SM clock 1740 of 1980 MHz, since "
+    )
     assert "GPUs 0-1: limit 700 W" in seen.evidence
     assert seen.next_steps[0] == "sudo nvidia-smi -i 2 -pl 700   # the usual limit"
 

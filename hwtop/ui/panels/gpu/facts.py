@@ -142,7 +142,11 @@ def _violations(row: GpuRow) -> Line:
         ("board", rates.board_violation_share),
     )
     reported = [f"{word} {units.pct(100 * share)}" for word, share in shares if share is not None and share >= 0.005]
-    return fact("", f"time throttled since the last sample: {', '.join(reported)} (driver counter)") if reported else Line()
+    return (
+        fact("", f"time throttled since the last sample: {', '.join(reported)} (driver counter)")
+        if reported
+        else Line()
+    )
 
 
 def _modes(gpu: Gpu) -> Line:

@@ -18,7 +18,7 @@ from hwtop.ui.tables.filter import reported
 from hwtop.ui.view import View
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, wrapped
-from hwtop.ui.widgets.text import elide_middle, visible
+from hwtop.ui.widgets.text import cells, elide_end, elide_middle, visible
 
 _REASONS = 3
 
@@ -117,9 +117,10 @@ def _floods(job: Job, width: int) -> Iterator[Line]:
     if skipped:
         worst = max(skipped, key=lambda file: file.skipped_lines)
         count = f"{sum(file.skipped_lines for file in skipped):,}"
-        where = f"all of them: less {visible(worst.path)}" if len(skipped) == 1 else f"in {len(skipped)} files"
-        text = f"{count} lines of floods are not listed, though searched for faults; {where}"
-        yield Line("● ", "info").add(elide_middle(text, max(8, width - 2)), "label")
+        text = f"{count} lines are not listed, as too many came at once; all were searched for errors. "
+        room = max(8, width - 2 - cells(text))
+        where = elide_middle(f"less {visible(worst.path)}", room) if len(skipped) == 1 else f"{len(skipped)} files"
+        yield Line("● ", "info").add(text, "label").add(elide_end(where, room), "dim")
     behind = [file for file in job.logs.files if file.behind_bytes]
     if behind:
         size = units.size(sum(file.behind_bytes for file in behind))

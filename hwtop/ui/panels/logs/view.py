@@ -9,6 +9,8 @@ from operator import attrgetter, itemgetter
 
 from hwtop.job.log.rank_path import rank_of_path
 from hwtop.job.log.time import reported_s
+from hwtop.job.rank_set import parsed
+from hwtop.lazy_regex import lazy_regex
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.rank import Rank
@@ -16,6 +18,7 @@ from hwtop.ui.once import once
 from hwtop.ui.tables.filter import matches
 from hwtop.ui.view import View
 
+_OF_RANKS = lazy_regex(r"rank=([\d,-]+)(?:\s+|$)")
 _SEVERAL = 2
 """Files from which on there is an order between them."""
 
@@ -124,8 +127,17 @@ def of_rank(view: View) -> list[LogLine]:
 
 
 def lines(view: View) -> list[LogLine]:
-    """Those of them that the filter lets through, oldest first."""
-    return [line for line in of_rank(view) if matches(view.filter_of("logs"), line.text)]
+    """Those of them that the filter lets through, oldest first: all that is typed is text, but for `rank=0-3` before it."""
+    typed = view.filter_of("logs")
+    asked = _OF_RANKS.match(typed)
+    if asked is None or view.job is None:
+        return [line for line in of_rank(view) if matches(typed, line.text)]
+    ranks, owned, word = parsed(asked[1]), owners(view.job), typed[asked.end() :]
+    return [
+        line
+        for line in of_rank(view)
+        if (owner(line, owned) in ranks and matches(word, line.text)) or matches(typed, line.text)
+    ]
 
 
 def last_words(job: Job, rank: Rank, most: int) -> list[str]:
@@ -133,5 +145,5 @@ def last_words(job: Job, rank: Rank, most: int) -> list[str]:
     if most <= 0:
         return []
     owned = owners(job)
-    own = [line.text for line in job.logs.lines if owned.get(line.path) == rank.rank][-most:]
+    own = [line.text for line in job.logs.lines if owner(line, owned) == rank.rank][-most:]
     return own or [text for text in (rank.log.last_line,) if text]

@@ -10,6 +10,7 @@ from hwtop.fields.process import state_word
 from hwtop.job.metrics.files import spoken
 from hwtop.job.stacks.frames import place, user_frame
 from hwtop.model.rank import Rank
+from hwtop.symptoms.text import counted
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.logs import view as log_view
@@ -95,8 +96,8 @@ def _stands(rank: Rank, width: int) -> Line:
         below = f"   in {place(leaf)}" if user is not None and user != leaf else ""
     elif here:
         line.add(f"  {here.file}:{here.line} {here.function}")
-    if rank.stall.same_stack_for_s:
-        line.add(f"   same for {units.duration(rank.stall.same_stack_for_s)}", "label")
+    if still_s := rank_view.still_s(rank):
+        line.add(f"   same for {units.duration(still_s)}", "label")
     line.add(below, "label")  # what may be cut stands last
     return line.add(
         f"   kernel {rank.process.wchan}" if rank.process.wchan and rank.process.wchan != "0" else "", "label"
@@ -108,7 +109,7 @@ def _phases(rank: Rank, width: int) -> Line:
         return Line()
     bar, waits = max(6, min(_BAR, width // 6)), rank.stack.all_waits_share
     line = _labelled("phases").extend(stacked(ranks.mix(rank), bar)).add("  ")
-    tail = f"  {rank.stack.samples} samples" + ("" if waits is None else f", waits {units.pct(100 * waits)}")
+    tail = f"  {counted(rank.stack.samples, 'sample')}" + ("" if waits is None else f", waits {units.pct(100 * waits)}")
     for each in rank.stack.shares:
         part = f"{each.phase} {units.pct(100 * each.share)}  "
         if line.width + len(part) + len(tail) > width:

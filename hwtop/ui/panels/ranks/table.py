@@ -71,7 +71,7 @@ def draw(view: View, width: int, height: int, *, is_own: bool = False) -> list[L
         lines.append(line.recoloured("cursor") if ranks[index].rank == view.selected else line)
     if has_legend:
         lines.append(legend(ranks))
-    note = Line() if is_own else Line("CPU 100% = one core", "dim")
+    note = Line() if is_own else Line(_cpu(ranks), "dim")
     if len(visible) < len(ranks):
         first = f"{visible.start + 1}–" if len(visible) > 1 else ""
         note = Line(f"{first}{visible.stop} of {len(ranks)}", "accent")
@@ -127,7 +127,12 @@ def heading(view: View, *, is_own: bool) -> Line:
     if word := view.filter_of(RANKS.name):
         kept = len(rank_view.ordered(view))
         title.extend(reported(word, kept, len(job.ranks), "ranks", rank_view.query(view).problem))
-    return title.add(f"  {RANKS.words(view)}", "dim").add("  CPU 100% = one core", "dim")
+    return title.add(f"  {RANKS.words(view)}", "dim").add(f"  {_cpu(job.ranks)}", "dim")
+
+
+def _cpu(ranks: Sequence[Rank]) -> str:
+    """What the column holds."""
+    return "CPU with workers, 100% = one core" if any(rank.workers for rank in ranks) else "CPU 100% = one core"
 
 
 def none(view: View) -> Line:

@@ -37,6 +37,17 @@ def shown(view: View) -> Rank | None:
     return rank if is_listed or not listed else listed[0]
 
 
+def has_stepped(rank: Rank, seconds: float) -> bool:
+    """Whether it has reported a step well within the last `seconds`: what looked the same is a place that it comes back to."""
+    return rank.progress.step_age_s is not None and rank.progress.step_age_s < seconds / 2
+
+
+def still_s(rank: Rank) -> float | None:
+    """For how long every look has shown the same stack; None where it has stepped meanwhile."""
+    same_s = rank.stall.same_stack_for_s
+    return None if same_s is None or has_stepped(rank, same_s) else same_s
+
+
 def is_plain(view: View) -> bool:
     """Whether the ranks stand by their numbers, all of them."""
     return RANKS.order(view) == "rank" and not RANKS.is_falling(view) and not view.filter_of(RANKS.name)

@@ -76,10 +76,11 @@ def _about(rank: Rank, age_s: float, via: str, width: int) -> list[Line]:
     line = Line()
     if rank.stack.phase:
         line.add("phase ", "label").add(rank.stack.phase, marks.PHASE[rank.stack.phase]).add("   ")
-    if rank.stall.same_stack_for_s:
-        is_still = rank.stall.same_stack_for_s > _STILL_S
+    still_s = rank_view.still_s(rank)
+    if still_s:
+        is_still = still_s > _STILL_S
         line.add("▲ the same for " if is_still else "the same for ", "warn" if is_still else "label")
-        line.add(units.duration(rank.stall.same_stack_for_s), "warn" if is_still else "text").add("   ")
+        line.add(units.duration(still_s), "warn" if is_still else "text").add("   ")
     if rank.process.wchan and rank.process.wchan != "0":
         line.add("kernel ", "label").add(rank.process.wchan, "text").add("   ")
     line.add(f"{units.duration(max(0.0, age_s))} ago", "dim")  # what may be cut stands last
@@ -88,6 +89,8 @@ def _about(rank: Rank, age_s: float, via: str, width: int) -> list[Line]:
         line.add(by, "dim")
     held = rank.stall.held
     if held is None:
+        return [line]
+    if rank_view.has_stepped(rank, held.seconds) if held.is_still else (still_s or 0.0) > _STILL_S:  # something else disproves what so few looks show
         return [line]
     over = f"{held.looks} samples over {units.duration(held.seconds)}"
     if held.is_still:

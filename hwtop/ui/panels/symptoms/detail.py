@@ -92,7 +92,10 @@ def _calm(view: View, room: int) -> list[Line]:
     watched = units.duration(round(view.frame.watched_s))
     if view.job is None:
         return broken(Line("● ", "info").add("watching the machine; no job is attached"), room, 2)
-    if view.frame.verdict.level in ("ok", "ended"):
+    over = [each for each in view.frame.episodes if each.severity != "info" and each.cleared_s is not None]
+    if over and view.frame.verdict.level != "ok":
+        line = Line("■ ", "dim").add(f"over: {over[-1].title}", "strong").add("; here is what was checked", "text")
+    elif view.frame.verdict.level in ("ok", "ended"):
         line = (
             Line("✔ ", "good").add(f"nothing proven in {watched}", "strong").add("; here is what was checked", "text")
         )

@@ -12,6 +12,7 @@ from hwtop.fields import units
 from hwtop.job.rank_set import named
 from hwtop.model.symptom import Finding
 from hwtop.ui import marks
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.ranks import view as rank_view
@@ -50,7 +51,7 @@ def least(view: View, width: int) -> int:
     """Rows for the first card down to its first step and the titles of two more, or for the calm line."""
     if not view.frame.findings:
         return 3 + len(_ended(view, inner(width)))
-    return 2 + _need(_card(view.frame.findings[0], inner(width))) + min(2, len(view.frame.findings) - 1)
+    return 2 + _need(_card(view, view.frame.findings[0], inner(width))) + min(2, len(view.frame.findings) - 1)
 
 
 def draw(view: View, width: int, height: int) -> list[Line]:
@@ -60,7 +61,9 @@ def draw(view: View, width: int, height: int) -> list[Line]:
     if not findings:
         lines = [_calm(view, room), *_ended(view, room)]
         lines += _blind(view, height - 2 - len(lines))
+        over = sum(each.severity != "info" for each in view.frame.episodes)
         found = "none" if view.frame.verdict.level in ("ok", "ended") else "none proven yet"
+        found = f"{over} over" if over else found
         return box(lines, width, height, Line("Findings", "title"), Line(found, "dim"))
     cards = _cards(view, room)
     taken = _share(cards, height - 2)
@@ -105,17 +108,17 @@ def _need(card: list[_Detail]) -> int:
 @once
 def _cards(view: View, width: int) -> list[list[_Detail]]:
     """Of all findings; whole where they have the page."""
-    cards = [_card(finding, width) for finding in view.frame.findings]
+    cards = [_card(view, finding, width) for finding in view.frame.findings]
     return cards if view.alone == "findings" else [_cut(card, 1 + _DETAILS) for card in cards]
 
 
-def _card(finding: Finding, width: int) -> list[_Detail]:
+def _card(view: View, finding: Finding, width: int) -> list[_Detail]:
     """In the order in which lines are worth their room: two facts, then a step, so that a cut card says what to do."""
     first, *more = _head(finding, width)
     details = [_Detail(0, first, is_start=True, alone=_headline(finding, width))]
     details += [_Detail(0, line, is_start=False) for line in more]
     evidence = [_wrapped("•", "dim", text, "text", width, 1) for text in finding.evidence]
-    steps = [_wrapped("→", "accent", text, "accent", width, _STEP) for text in finding.next_steps]
+    steps = [_wrapped("→", "accent", _with_key(view, text), "accent", width, _STEP) for text in finding.next_steps]
     for block in (*evidence[:2], *steps[:1], *evidence[2:], *steps[1:]):
         details += block
     if finding.log_line:
@@ -123,6 +126,11 @@ def _card(finding: Finding, width: int) -> list[_Detail]:
     if finding.folded:
         details += _wrapped("·", "dim", "follows from it: " + ", ".join(finding.folded), "dim", width, 4)[:1]
     return details
+
+
+def _with_key(view: View, step: str) -> str:
+    """A command that prints what a page shows, behind the key of that page."""
+    return f"{key_names.first('stacks', view.keymap)}, or {step}" if step.startswith("hwtop stacks ") else step
 
 
 def _head(finding: Finding, width: int) -> list[Line]:
@@ -186,7 +194,9 @@ def _calm(view: View, width: int) -> Line:
         return Line("● ", "info").add("watching the machine; no job is attached", "text")
     if job.has_ended:
         found = [each.title for each in view.frame.episodes if each.severity != "info"]
-        what = f"before: {found[-1]}" if found else f"nothing wrong was found in {watched}"
+        has_failed = any(rank.exit_code not in (0, None) for rank in job.ranks)
+        nothing = "what ended it is not known yet" if has_failed else f"nothing wrong was found in {watched}"
+        what = f"before: {found[-1]}" if found else nothing
         return Line("■ ", "dim").add(f"the job has ended; {what}", "strong")
     verdict = view.frame.verdict
     if verdict.level == "ok":
