@@ -14,6 +14,7 @@ import click
 import pytest
 
 from hwtop import __version__, cli
+from hwtop.bundle import incidents
 from hwtop.cli import COMMANDS
 from hwtop.commands.shared.target import resolve_target
 from hwtop.commands.shared.values import Numbers, Seconds, Size
@@ -152,6 +153,13 @@ def test_sizes() -> None:
 def test_targets_that_cannot_be_meant(given: tuple[str | None, str | None, str | None], message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("(", r"\(").replace("?", r"\?")):
         resolve_target(*given, required=True)
+
+
+def test_a_job_that_is_gone_is_named_with_what_was_saved_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    incidents.save(4194305, 0.0, b"")
+    with pytest.raises(UsageError, match="no process 4194305: it has ended; `hwtop incidents show 4194305-"):
+        resolve_target("4194305", None, None, required=True)
 
 
 def test_a_target_by_pid_or_not_at_all() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.rank_set import do, named, rank_set
+from hwtop.job.rank_set import do, named, parsed, rank_set
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,23 @@ from hwtop.job.rank_set import do, named, rank_set
 )
 def test_rank_set(ranks: list[int], text: str) -> None:
     assert rank_set(ranks) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "ranks"),
+    [
+        ("2", {2}),
+        ("0-2,7", {0, 1, 2, 7}),
+        ("", set()),
+        ("-", set()),
+        ("3-", set()),
+        ("5-3", set()),
+        (",1,", {1}),
+        ("1-²", set()),
+    ],
+)
+def test_what_is_typed_as_a_set(text: str, ranks: set[int]) -> None:
+    assert parsed(text) == ranks
 
 
 def test_named() -> None:

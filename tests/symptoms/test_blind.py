@@ -91,6 +91,13 @@ def test_a_job_without_a_readable_log() -> None:
     assert spots(job(rank(), has_ended=True)) == []
 
 
+def test_a_pattern_for_logs_that_no_file_matches() -> None:
+    told = replace(derived(12.0, job(rank())), missing={"logs.globs": "--logs /nope/*.log: no such file yet"})
+    assert [(spot.source, spot.reason) for spot in blind_spots(told)] == [
+        ("logs", "--logs /nope/*.log: no such file yet")
+    ]
+
+
 def test_ranks_on_other_machines() -> None:
     here = (rank(0), rank(1))
     assert spots(job(*here, world_size=8, local_world_size=2, log_files=(LOG,))) == [

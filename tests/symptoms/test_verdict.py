@@ -171,6 +171,20 @@ def test_what_was_wrong_before_is_not_forgotten_when_it_has_cleared() -> None:
     assert text(700.0, *was) == "Nothing wrong found for 11 min 03 s: step 100, 0.2 s/step"
 
 
+def test_what_kept_a_job_before_somebody_ended_it_is_not_forgotten() -> None:
+    def text(*, has_ended: bool, symptom: str = "hang", raised_s: float = 2.0) -> str:
+        was = Episode(
+            symptom=symptom, severity="critical", title="It hung", seen_s=1.0, raised_s=raised_s, cleared_s=30.0
+        )
+        ended = replace(finding("Rank 0 is dead (killed by SIGTERM)"), first_seen_s=30.0)
+        watched = derived(12.0, job(rank(is_alive=False), has_ended=has_ended))
+        return verdict_of(watched, (ended,), 47.0, episodes=(was,)).text
+
+    assert text(has_ended=True) == "Rank 0 is dead (killed by SIGTERM); before: It hung"
+    assert text(has_ended=False) == "Rank 0 is dead (killed by SIGTERM)"
+    assert text(has_ended=True, raised_s=31.0) == "Rank 0 is dead (killed by SIGTERM)", "it followed from the end"
+
+
 @pytest.mark.parametrize("state", ["stalled", "stuck"])
 def test_a_step_that_is_overdue(state: RankState) -> None:
     late = rank(0, state=state, step_age_s=75.0, step_time_s=0.25, phase="forward")

@@ -98,6 +98,19 @@ def test_a_line_of_a_shared_file_belongs_to_the_rank_that_it_names() -> None:
     assert any("hello" in row for row in texts(view_on(frame, selected=5)))
 
 
+def test_lines_of_some_ranks_by_the_filter() -> None:
+    def shown(word: str) -> list[int | None]:
+        view = view_on(frames.healthy(), filters={"logs": word})
+        job = view.job
+        assert job is not None
+        return sorted({log_view.owner(each, log_view.owners(job)) for each in log_view.lines(view)})
+
+    assert shown("rank=2") == [2]
+    assert shown("rank=0-1,5 loss") == [0, 1, 5]
+    assert shown("rank=2 no such text") == []
+    assert shown("loss") == list(range(8))
+
+
 def test_files_are_told_by_as_much_of_their_path_as_it_takes() -> None:
     frame = with_log(line("0/stderr.log", 1, "a"), line("1/stderr.log", 1, "b"), line("boot.log", 1, "c"), log_files=())
     job = frame.derived.job

@@ -240,6 +240,16 @@ def test_the_environment_of_the_rank_that_another_page_shows() -> None:
     drive(act, frame())
 
 
+def test_what_was_opened_from_another_page_closes_to_it() -> None:
+    async def act(app: HwtopApp, pilot: Pilot[None], feed: Feed) -> None:
+        await pilot.press("3", "e", "escape")
+        assert view_of(app).page == "stacks"
+        await pilot.press("9", "e", "escape")
+        assert view_of(app).page == "processes", "it was opened here"
+
+    drive(act, frame())
+
+
 def test_open_files() -> None:
     given = with_job(frame(), detail=DETAIL)
 
