@@ -32,6 +32,12 @@ def is_ray_controller(process: ProcessInfo) -> bool:
     return bool(_CONTROLLER.match(_title(process) or ""))
 
 
+def is_ray_work(process: ProcessInfo) -> bool:
+    """Whether it is an actor or a task of the program, not one of Ray's own or a worker that waits for some."""
+    title = _title(process)
+    return title is not None and not title.startswith(("IDLE", "SPILL", "RESTORE", "_"))
+
+
 def has_process_group(process: ProcessInfo) -> bool:
     """Whether it takes part in collectives: actors of libraries that build on Ray without Ray Train."""
     return any(thread.comm.startswith(_COLLECTIVE_THREADS) for thread in process.threads)

@@ -20,7 +20,13 @@ from hwtop.job.launch.launcher import (
     launcher_kind,
     program_name,
 )
-from hwtop.job.launch.ray import has_process_group, is_ray_process, is_ray_train_worker
+from hwtop.job.launch.ray import (
+    has_process_group,
+    is_ray_controller,
+    is_ray_process,
+    is_ray_train_worker,
+    is_ray_work,
+)
 from hwtop.job.launch.root import is_multiprocessing_child, rank_number, unread_ranks
 from hwtop.model.member import Member, ProcessRole
 from hwtop.model.process import ProcessInfo
@@ -176,9 +182,12 @@ class Tree:
     def _own_launcher_kind(self, process: ProcessInfo, number: int | None) -> str | None:
         """Kind of the launcher that `process` is because of what it started; None when it is none."""
         member = self.earlier.get(process.pid)
-        if member is not None and member.role == "launcher":  # all its ranks may have ended since
-            return member.launcher_kind
+        had_ranks = any(each.role == "rank" for each in self.earlier.values())
+        if member is not None and member.role == "launcher" and (had_ranks or member.launcher_kind != "ray"):
+            return member.launcher_kind  # all its ranks may have ended since
         has_raylet = any(program_name(child) == "raylet" for child in self._children.get(process.pid, ()))
+        if has_raylet and self._has_only_helpers_of_ray:
+            return None
         if has_raylet or (number is None and is_python(process) and self._has_train_workers):
             return "ray"  # a driver, in a cluster of its own or one that was there
         programs = [child for child in self._family(process).programs if launcher_kind(child) is None]
@@ -273,6 +282,21 @@ class Tree:
     @cached_property
     def _has_train_workers(self) -> bool:
         return any(map(is_ray_train_worker, self.order))
+
+    @cached_property
+    def _has_only_helpers_of_ray(self) -> bool:
+        """Whether the actors and tasks of a driver are no ranks: then it trains itself, and they sample, evaluate or serve for it. Before
+        there are any that is open."""
+        work = [process for process in self.order if is_ray_work(process)]
+        is_training = self._has_train_workers or any(
+            has_process_group(each)
+            or _trains(each)
+            or is_ray_controller(each)
+            or self.number(each) is not None
+            or self._numbers_below(each)
+            for each in work
+        )
+        return bool(work) and not is_training
 
     @cached_property
     def _has_other_ranks(self) -> bool:

@@ -382,6 +382,17 @@ def test_actors_of_ray_that_take_part_in_collectives_are_ranks() -> None:
     assert [pid for pid, place in found.items() if place[0] == "rank"] == [101, 102]
 
 
+def test_a_driver_whose_actors_only_help_it_is_the_rank() -> None:
+    """It samples with actors and learns itself, or waits for what they return."""
+    driver, raylet = process(80, 60, "python|es.py"), process(90, 80, "/opt/ray/raylet|--x")
+    idle, plot = process(101, 90, "ray::IDLE"), process(102, 90, "ray::Plot.grow")
+    assert places([driver, raylet, idle])[80][0] == "launcher", "nothing is known of its actors yet"
+    found = places([driver, raylet, idle, plot])
+    assert (found[80], found[102][0]) == (("rank", 0), "other")
+    learner = process(103, 90, "ray::Learner.update", threads=("pt_gloo_runloop",))
+    assert places([driver, raylet, idle, plot, learner])[80][0] == "launcher"
+
+
 def test_a_rank_that_a_task_of_ray_starts_in_a_cluster_of_others() -> None:
     def task(pid: int, raylet: int) -> ProcessInfo:
         return replace(process(pid, raylet, "ray::train", RAY_JOB_ID="ffffffff"), exe="/opt/bin/python3.12")

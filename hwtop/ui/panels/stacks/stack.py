@@ -90,7 +90,9 @@ def _about(rank: Rank, age_s: float, via: str, width: int) -> list[Line]:
     held = rank.stall.held
     if held is None:
         return [line]
-    if rank_view.has_stepped(rank, held.seconds) if held.is_still else (still_s or 0.0) > _STILL_S:  # something else disproves what so few looks show
+    if (
+        rank_view.has_stepped(rank, held.seconds) if held.is_still else (still_s or 0.0) > _STILL_S
+    ):  # something else disproves what so few looks show
         return [line]
     over = f"{held.looks} samples over {units.duration(held.seconds)}"
     if held.is_still:
