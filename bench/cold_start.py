@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from bytecode import compile_hwtop
+
 RUNS = 7
 HWTOP = [sys.executable, "-m", "hwtop"]
 COMMANDS: dict[str, list[str]] = {
@@ -35,6 +37,7 @@ def measure(command: list[str]) -> tuple[float, float]:
 
 
 def main() -> None:
+    compile_hwtop()
     runs: dict[str, list[tuple[float, float]]] = {name: [] for name in COMMANDS}
     for _ in range(RUNS):  # in turn, so that a noisy moment hits all of them
         for name, command in COMMANDS.items():

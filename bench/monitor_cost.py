@@ -28,6 +28,8 @@ from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
 
+from bytecode import compile_hwtop
+
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -164,6 +166,7 @@ def main() -> None:
     parser.add_argument("seconds", type=float, nargs="?", default=60.0)
     parser.add_argument("--tools", metavar="FOLDER")
     arguments = parser.parse_args()
+    compile_hwtop()
     scenario = find("healthy")
     assert scenario is not None
     with tempfile.TemporaryDirectory() as folder:

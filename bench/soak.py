@@ -21,6 +21,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bytecode import compile_hwtop  # noqa: E402
 from monitor_cost import LIGHT, RANKS, cpu_s, drain, on_terminal  # noqa: E402
 
 GROWTH = {"rss_mb": 0.15, "threads": 0.25, "descriptors": 0.25, "cpu_pct": 0.5}
@@ -46,6 +47,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=int, default=120)
     parser.add_argument("--settle", type=int, default=10, help="minutes at the start that are not compared")
     arguments = parser.parse_args()
+    compile_hwtop()
     scenario = find("healthy")
     assert scenario is not None
     light = replace(scenario, arguments=LIGHT)

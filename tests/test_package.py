@@ -10,21 +10,17 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import tomli
 
 import hwtop
 from tests.interpreters import interpreters
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 PACKAGE = Path(hwtop.__file__).parent
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
 def test_every_file_that_is_not_python_is_package_data() -> None:
-    patterns = tomllib.loads(PROJECT.read_text())["tool"]["setuptools"]["package-data"]["hwtop"]
+    patterns = tomli.loads(PROJECT.read_text())["tool"]["setuptools"]["package-data"]["hwtop"]
     packed = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
     needed = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
     assert needed == packed

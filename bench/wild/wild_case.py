@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+import tomli
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -60,7 +55,7 @@ class _Set(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def load(folder: Path, patterns: Sequence[str] = ()) -> list[Case]:
     """The cases of the set in `folder`, of those whose name matches one of the patterns."""
     with (folder / "cases.toml").open("rb") as file:
-        record = msgspec.convert(tomllib.load(file), _Set)
+        record = msgspec.convert(tomli.load(file), _Set)
     names = [case.name for case in record.case]
     twice = {name for name in names if names.count(name) > 1}
     if twice:

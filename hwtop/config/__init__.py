@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+import tomli
 from msgspec import Meta, Struct
 
 from hwtop.config.panel_grid import no_drawing, no_panels
@@ -23,11 +23,6 @@ from hwtop.model.ras import RasPolicy
 from hwtop.paths import config_folder
 from hwtop.seconds import seconds
 from hwtop.suggestion import did_you_mean
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 INTERVAL_S = (0.2, 60.0)
 """Shortest and longest time between two samples."""
@@ -245,7 +240,7 @@ def parse(raw: bytes, name: str) -> Config:
         UsageError: as for `load`.
     """
     try:
-        config = msgspec.convert(tomllib.loads(raw.decode("utf-8-sig")), Config)
+        config = msgspec.convert(tomli.loads(raw.decode("utf-8-sig")), Config)
     except UnicodeDecodeError as error:
         raise UsageError(f"{name}: not UTF-8: save the file as UTF-8") from error
     except msgspec.ValidationError as error:

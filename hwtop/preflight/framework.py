@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
+import tomli
+
 from hwtop.preflight.check import Check, Family, Outcome, failed, passed, skipped, warned
 from hwtop.preflight.machine import Machine, NotReadError
 from hwtop.preflight.probe import QUIET_STEPS, STEP_S, Step
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LEAST_SHARE = 0.5
 """Of what the data sheet says. A healthy GPU multiplies large matrices at 60 to 80 % of it, and copies at 80 to 90 %.
@@ -218,7 +214,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 @cache
 def _table(name: str) -> dict[str, Any]:
-    table: dict[str, Any] = tomllib.loads(
+    table: dict[str, Any] = tomli.loads(
         resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     )
     return table

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+import tomli
 
 from hwtop.cli import cli
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "hwtop"
@@ -57,7 +52,7 @@ def records() -> Iterator[Text]:
     """Titles, meanings, steps and whatever else the TOML records say."""
     for file in sorted(PACKAGE.rglob("*.toml")):
         if "demo" not in file.parts:
-            yield from _values(str(file.relative_to(ROOT)), tomllib.loads(file.read_text(encoding="utf-8")))
+            yield from _values(str(file.relative_to(ROOT)), tomli.loads(file.read_text(encoding="utf-8")))
 
 
 def _values(where: str, value: Any) -> Iterator[Text]:

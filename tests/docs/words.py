@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 import msgspec
+import tomli
 from msgspec import Struct
 
 from tests.docs.user_texts import SOURCES, Text
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FILE = Path(__file__).parent.parent.parent / "docs" / "words.toml"
 _AROUND = 30
@@ -47,7 +42,7 @@ class Word(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=T
 
 def words() -> list[Word]:
     """All entries, in the order of the file."""
-    return msgspec.convert(tomllib.loads(FILE.read_text(encoding="utf-8"))["word"], list[Word])
+    return msgspec.convert(tomli.loads(FILE.read_text(encoding="utf-8"))["word"], list[Word])
 
 
 def violations(texts: Iterable[Text]) -> Iterator[str]:

@@ -99,11 +99,12 @@ def test_a_line_of_a_shared_file_belongs_to_the_rank_that_it_names() -> None:
 
 
 def test_lines_of_some_ranks_by_the_filter() -> None:
-    def shown(word: str) -> list[int | None]:
+    def shown(word: str) -> list[int]:
         view = view_on(frames.healthy(), filters={"logs": word})
         job = view.job
         assert job is not None
-        return sorted({log_view.owner(each, log_view.owners(job)) for each in log_view.lines(view)})
+        found = {log_view.owner(each, log_view.owners(job)) for each in log_view.lines(view)}
+        return sorted(rank for rank in found if rank is not None)
 
     assert shown("rank=2") == [2]
     assert shown("rank=0-1,5 loss") == [0, 1, 5]

@@ -58,8 +58,8 @@ class _Family(NamedTuple):
     has_loader_worker: bool
     unread_ranks: frozenset[int]
     """PIDs."""
-    trainer: int | None
-    """PID of the one program that it only calls."""
+    trainers: frozenset[int]
+    """PIDs of the program that it only calls."""
 
 
 class Tree:
@@ -141,8 +141,8 @@ class Tree:
             programs = tuple(self._programs(process))
             has_loader_worker = any(map(is_named_loader, programs))
             unread = frozenset(rank.pid for rank in unread_ranks(process, programs))
-            trainer = self._trainer_among(programs, process)
-            known = self._families[process.pid] = _Family(programs, has_loader_worker, unread, trainer)
+            trainers = self._trainers_among(programs, process)
+            known = self._families[process.pid] = _Family(programs, has_loader_worker, unread, trainers)
         return known
 
     def _programs(self, process: ProcessInfo) -> Iterator[ProcessInfo]:
@@ -199,19 +199,23 @@ class Tree:
         unnumbered = [child for child in programs if self.number(child) is None]
         if number is None and any(self._is_spawned_rank(child, process) for child in unnumbered):
             return "mp.spawn"
-        return "python" if unread_ranks(process, unnumbered) or self._family(process).trainer is not None else None
+        return "python" if unread_ranks(process, unnumbered) or self._family(process).trainers else None
 
-    def _trainer_among(self, programs: Sequence[ProcessInfo], process: ProcessInfo) -> int | None:
-        """The one program that a Python program without a rank has started, where it has loaded nothing that trains itself: a sweep's
-        agent, a script that calls the training.
+    def _trainers_among(self, programs: Sequence[ProcessInfo], process: ProcessInfo) -> frozenset[int]:
+        """The program that a Python program without a rank has started, once or several times, where it has loaded nothing that trains
+        itself: a sweep's agent, a script that calls the training, a launcher of one's own that says in words of its own which rank is which.
         """
         if not is_python(process) or self.number(process) is not None or _trains(process):
-            return None
+            return frozenset()
         below = [each for each in programs if is_python(each) and helper_kind(each) is None]
-        if len(below) != 1 or is_multiprocessing_child(below[0], process) or launcher_kind(below[0]) is not None:
-            return None
-        is_larger = (below[0].rss_bytes or 0) > _LARGER * (process.rss_bytes or inf)
-        return below[0].pid if is_larger and not is_side_program(below[0]) else None
+        if not below or any(is_multiprocessing_child(each, process) or launcher_kind(each) for each in below):
+            return frozenset()
+        are_alike = all(is_same_program(each, below[0]) and not is_same_program(each, process) for each in below)
+        are_larger = all((each.rss_bytes or 0) > _LARGER * (process.rss_bytes or inf) for each in below)
+        is_training = len(below) == 1 or are_alike
+        if not is_training or not are_larger or any(map(is_side_program, below)):
+            return frozenset()
+        return frozenset(each.pid for each in below)
 
     def _is_spawned_rank(self, child: ProcessInfo, parent: ProcessInfo) -> bool:
         """Whether a multiprocessing child of a process without a rank is a rank itself, not a loader worker.
@@ -247,7 +251,7 @@ class Tree:
             return self._is_spawned_rank(process, owner)
         if served.launcher_kind == "python":
             family = self._family(owner)
-            return process.pid in family.unread_ranks or process.pid == family.trainer
+            return process.pid in family.unread_ranks or process.pid in family.trainers
         if served.launcher_kind == "ray":
             return False
         if is_slurmstepd(owner) and self._has_other_ranks:

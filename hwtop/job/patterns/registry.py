@@ -35,7 +35,6 @@ that matches a line counts. A person's own regexes see the first LONGEST_OWN_CHA
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -43,17 +42,12 @@ from importlib import resources
 from typing import Any, Literal
 
 import msgspec
+import tomli
 from msgspec import Struct
 
 from hwtop.errors import UsageError
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Role, Severity
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 
 Blame = Literal["application", "hardware", "driver", "unknown"]
 """Who is to be looked at first."""
@@ -173,7 +167,7 @@ def parse_file(text: str, name: str, *, is_tested: bool = False) -> Registry:
         UsageError: not TOML, an unknown key or value, a regex that does not compile; the message names file and pattern.
     """
     try:
-        data: dict[str, Any] = tomllib.loads(text)
+        data: dict[str, Any] = tomli.loads(text)
         file = msgspec.convert(data, _File)
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise UsageError(f"{name}: {error}; {_HELP}") from error

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from importlib import resources
 
+import tomli
+
 from hwtop.job.log.parsed import ParsedLine, parsed_text
 from hwtop.lazy_regex import lazy_regex
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _READ_CHARS = 4096
 """A progress line is not longer."""
@@ -72,7 +68,7 @@ def _is_unspaced(phrase: str) -> bool:
 def _phrases() -> dict[str, str]:
     """Phrase in lower case -> English."""
     text = resources.files("hwtop.job.progress").joinpath("languages.toml").read_text(encoding="utf-8")
-    words: dict[str, str] = tomllib.loads(text)
+    words: dict[str, str] = tomli.loads(text)
     listed = {phrase.strip(): english for english, phrases in words.items() for phrase in phrases.split(",")}
     return {_OF.sub(" ", phrase): english for phrase, english in listed.items()} | listed
 

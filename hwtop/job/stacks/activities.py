@@ -17,22 +17,17 @@ is_on_device = true      in processes that compute on an accelerator only
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import Literal
 
 import msgspec
+import tomli
 from msgspec import Struct
 
 from hwtop.job.stacks.frames import short_name
 from hwtop.model.rank_stack import Phase
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 IoKind = Literal["write", "row", "read", "send", "fetch", "ask"]
 """To and from files: "write", "row" (one of a table or picture, for people), "read". To and from others: "send", "fetch", and "ask"
@@ -108,7 +103,7 @@ class NameRule(Struct, frozen=True):
 @cache
 def _file() -> _File:
     text = resources.files("hwtop.job.stacks").joinpath("activities.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _File)
+    return msgspec.convert(tomli.loads(text), _File)
 
 
 @cache

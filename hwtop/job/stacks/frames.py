@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from msgspec.structs import replace
 
@@ -106,7 +106,8 @@ def normalise(stack: ThreadStack) -> tuple[StackFrame, ...]:
     """Root first: last name component, plumbing dropped, line numbers (0 = left out) of user code only.
 
     Of Python's own library at the leaf only the function that was called remains: how far inside a wait it was
-    changes from one look to the next and tells nothing.
+    changes from one look to the next and tells nothing. A line that calls itself stands once: a recursion that only becomes deeper is
+    at no new place.
     """
     own = own_frames(stack)
     kept = [frame for frame in own if not is_plumbing(frame)]
@@ -114,7 +115,7 @@ def normalise(stack: ThreadStack) -> tuple[StackFrame, ...]:
     first_of_leaf_run = len(kept)
     while first_of_leaf_run > 1 and is_stdlib_frame(kept[first_of_leaf_run - 1]):
         first_of_leaf_run -= 1
-    return tuple(_reduced(frame) for frame in kept[: first_of_leaf_run + 1])
+    return tuple(frame for frame, _ in groupby(map(_reduced, kept[: first_of_leaf_run + 1])))
 
 
 def leaf_of(frames: Sequence[StackFrame]) -> StackFrame | None:

@@ -15,18 +15,13 @@ KINETO_USE_DAEMON = "1"
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
 import msgspec
+import tomli
 from msgspec import Struct
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _OFF = frozenset({"0", "n", "no", "f", "false", "off", ""})
 
@@ -56,4 +51,4 @@ class Switch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def switches() -> Mapping[str, Switch]:
     """Id -> switch, the most telling first."""
     text = resources.files(__package__).joinpath("switches.toml").read_text(encoding="utf-8")
-    return {name: msgspec.convert(table, Switch) for name, table in tomllib.loads(text).items()}
+    return {name: msgspec.convert(table, Switch) for name, table in tomli.loads(text).items()}

@@ -39,23 +39,18 @@ A step is a text, or a list of alternatives: the first whose placeholders all ha
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Literal
 
 import msgspec
+import tomli
 from msgspec import Struct
 
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Category, StallClass
 from hwtop.symptoms.text import Facts, Text, filled, filled_all, is_general, named, placeholders
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Group = Literal[
     "ends-rank",
@@ -240,5 +235,5 @@ def _files() -> tuple[tuple[str, dict[str, object]], ...]:
     folder = resources.files(__package__ or "")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
     return tuple(
-        (name.removesuffix(".toml"), tomllib.loads((folder / name).read_text(encoding="utf-8"))) for name in names
+        (name.removesuffix(".toml"), tomli.loads((folder / name).read_text(encoding="utf-8"))) for name in names
     )

@@ -529,3 +529,17 @@ def test_a_child_by_multiprocessing_serves_whoever_is_larger() -> None:
     parent = replace(process(10, 1, "python|train.py"), rss_bytes=14 << 20)
     child = replace(process(11, 10, "python|train.py"), rss_bytes=340 << 20)
     assert places([parent, child])[10] == ("rank", 0)
+
+
+def test_a_launcher_of_ones_own_that_names_ranks_in_words_of_its_own() -> None:
+    def started(pid: int, command: str, mib: int) -> ProcessInfo:
+        return replace(process(pid, 10, command), rss_bytes=mib << 20)
+
+    launcher = replace(process(10, 1, "python|launch.py"), rss_bytes=14 << 20)
+    ranks = [started(11 + number, f"python|fit.py|--part|{number}", 340) for number in range(3)]
+    assert places([launcher, *ranks]) == {10: ("launcher", None), 11: ("rank", 0), 12: ("rank", 1), 13: ("rank", 2)}
+    other = started(14, "python|serve.py", 340)
+    assert places([launcher, *ranks, other])[10] == ("rank", 0), "two programs are not the ranks of one job"
+    assert places([launcher, *(replace(each, rss_bytes=20 << 20) for each in ranks)])[10] == ("rank", 0), (
+        "small helpers"
+    )

@@ -32,3 +32,15 @@ def test_one_look_or_nothing_in_common_holds_nothing() -> None:
     assert held([(0.0, SAVE)]) is None
     assert held([(0.0, SAVE), (1.0, elsewhere)]) is None
     assert held([(0.0, SAVE), (1.0, ())]) is None
+
+
+def test_a_line_that_calls_itself_again_and_again_is_one_place() -> None:
+    """A signal's handler that waits for the lock which the interrupted code holds is interrupted by itself, deeper each time."""
+    once, often = (
+        normalise(stack(*["flush ledger.py 35"] * depth, "main train.py 17", "<module> train.py 30"))
+        for depth in (1, 20)
+    )
+    assert once == often
+    found = held([(0.0, once), (2.0, often)])
+    assert found is not None
+    assert found.is_still
