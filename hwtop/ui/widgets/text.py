@@ -171,16 +171,18 @@ def elide_clauses(text: str, width: int) -> str:
     if cells(text) <= width:
         return text
     *clauses, last = _CLAUSE_END.split(text)
-    for shorter in (said_once := _said_once(text, last), _BRACKETS.sub("", said_once)):
-        short = f"{_BRACKETS.sub('', clauses[0]).rstrip(_MARKS)}{ELLIPSIS} {shorter}" if clauses and shorter else text
-        if cells(short) <= width:
-            return short
-    bare = _BRACKETS.sub("", text)
-    for shorter in (" ".join([*(_BRACKETS.sub("", clause) for clause in clauses), last]), bare):
+    bare, once = _BRACKETS.sub("", text), _said_once(text, last)
+    for shorter, end in (
+        (" ".join([*(_BRACKETS.sub("", clause) for clause in clauses), last]), once),
+        (bare, _BRACKETS.sub("", once)),
+    ):
         if cells(shorter) <= width:
             return shorter
         if (cut := _whole_clauses(shorter, width, is_first_whole=True)) is not None:
             return cut
+        short = f"{_BRACKETS.sub('', clauses[0]).rstrip(_MARKS)}{ELLIPSIS} {end}" if clauses and end else text
+        if cells(short) <= width:
+            return short
     return _whole_clauses(text, width) or _whole_clauses(bare, width) or _elide_words(text, width)
 
 
