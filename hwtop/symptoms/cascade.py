@@ -72,6 +72,9 @@ def _explains(root: Finding | None, finding: Finding) -> bool:
     that no rank uses explains nothing."""
     if root is None or (root.severity == "info" != finding.severity):
         return False
+    pair = {root.symptom: root, finding.symptom: finding}
+    if pair.keys() == {"nccl-timeout", "rank-dead"}:
+        return _ended_itself(pair["nccl-timeout"], pair["rank-dead"]) == (root.symptom == "nccl-timeout")
     if _is(root, "input-bound") and _is(finding, "one-rank") and not set(root.ranks) > set(finding.ranks):
         return False  # the slow data of one rank makes that rank slow: the job waits for it
     if _is(root, "one-rank") and _is(finding, "input-bound") and not set(root.ranks) >= set(finding.ranks):
@@ -84,6 +87,12 @@ def _explains(root: Finding | None, finding: Finding) -> bool:
         return False
     is_of_one = _is(finding, "one-rank") and _is(root, "one-gpu")
     return not (is_apart and (is_of_one or root.symptom == "checkpoint-error"))
+
+
+def _ended_itself(timed_out: Finding, dead: Finding) -> bool:
+    """The timeout ended the rank that it was reported by; that of another rank follows from the end of one."""
+    is_own = bool(timed_out.ranks) and set(timed_out.ranks) <= set(dead.ranks)
+    return is_own and timed_out.first_seen_s <= dead.first_seen_s
 
 
 def _is(finding: Finding, group: Group) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
@@ -35,4 +36,24 @@ def test_the_slow_data_of_one_rank_makes_a_straggler_and_that_of_all_an_input_bo
     starved: tuple[int, ...], top: str
 ) -> None:
     (card,) = fold([finding("straggler-rank", 1), finding("input-bound-io", *starved)])
+    assert card.symptom == top
+
+
+@pytest.mark.parametrize(
+    ("timed_out", "dead", "top"),
+    [
+        (((1,), 20.0), ((1,), 21.0), "nccl-timeout"),  # its own timeout ended it
+        (((0, 2), 20.0), ((1,), 5.0), "rank-dead"),  # the others waited for one that was gone
+        (((1,), 22.0), ((1,), 21.0), "rank-dead"),
+        (((), 20.0), ((1,), 21.0), "rank-dead"),  # nobody knows whose it was
+    ],
+)
+def test_a_timeout_is_why_its_own_rank_ended_and_follows_from_the_end_of_another(
+    timed_out: tuple[tuple[int, ...], float], dead: tuple[tuple[int, ...], float], top: str
+) -> None:
+    found = [
+        replace(finding(symptom, *ranks), first_seen_s=seen_s)
+        for symptom, (ranks, seen_s) in (("nccl-timeout", timed_out), ("rank-dead", dead))
+    ]
+    (card,) = fold(found)
     assert card.symptom == top
