@@ -12,15 +12,17 @@ from hwtop.job.kernel.wait import WaitKind
 from hwtop.job.launch.launcher import python_program
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.code_line import collects_garbage
-from hwtop.job.stacks.samples import EXPLAINS
+from hwtop.job.stacks.samples import EXPLAINS, MOSTLY
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
+from hwtop.symptoms.gpu.words import has_gpu
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.input.loading import (
     DATA,
+    WORKER_BUSY_PCT,
     Cause,
     at,
     busy_feeder,
@@ -74,7 +76,7 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
     ranks = tuple(rank.rank for rank in starved)
     return observed(
         f"input-bound-{cause}",
-        severity="warning" if is_known else "info",
+        severity="warning" if is_known and (share >= MOSTLY or _waits(history, starved)) else "info",
         facts={
             **_facts(history, starved, share, what),
             **_purpose(starved[0], is_known),
@@ -86,6 +88,21 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
             *_evidence(cause, history, starved, spot, is_known),
         ),
         ranks=ranks,
+    )
+
+
+def _waits(history: History, starved: Sequence[Rank]) -> bool:
+    """A device, or the process itself, is idle meanwhile; one that loads by itself on a core of its own wastes nothing but time for which
+    another core would be needed."""
+    main_pct = (
+        history.rank_mean(WINDOW_S, rank.rank, lambda seen: seen.process.main_thread_cpu_pct) or 0.0
+        for rank in starved
+        if not rank.workers
+    )
+    return (
+        has_gpu(history, starved)
+        or any(rank.workers for rank in starved)
+        or any(pct < WORKER_BUSY_PCT for pct in main_pct)
     )
 
 

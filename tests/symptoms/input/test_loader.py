@@ -351,3 +351,21 @@ def test_a_checkpoint_explains_an_idle_gpu() -> None:
 
 def test_ten_seconds_must_have_been_seen() -> None:
     assert check_gpu_idle(constant(job(BUSY), seconds=5, gpus=(gpu(4.0),))) is None
+
+
+@pytest.mark.parametrize(
+    ("share", "main_pct", "severity"),
+    [
+        (0.35, 98.0, "info"),  # another core would make the steps a third shorter, and none is idle for it
+        (0.35, 40.0, "warning"),  # the process sleeps while it loads
+        (0.6, 98.0, "warning"),  # it does hardly anything else
+    ],
+)
+def test_a_process_that_computes_and_loads_by_itself_wastes_nothing(
+    share: float, main_pct: float, severity: str
+) -> None:
+    loads: dict[str, Any] = {"phase_shares": shares(data_main=share, forward=1 - share), "samples": 200}
+    one = starved(workers=(), main_thread_cpu_pct=main_pct, gpus=(), **loads)
+    every: tuple[Cause, ...] = ("cpu", "workers", "io")
+    seen = [found for cause in every if (found := check_cause(cause, constant(job(one)))) is not None]
+    assert [each.severity for each in seen] == [severity]
