@@ -99,8 +99,10 @@ def watch(opening: screen.Opening, watching: Watching, seconds: float | None = N
     if (saved := watching.incident.finish()) is not None and _takes_text():
         from hwtop.report.frame.wait import incident_line
 
+        place, _, command = incident_line(saved).partition(": see ")
         with contextlib.suppress(OSError):  # the terminal itself may be gone
-            print(f"hwtop: {incident_line(saved)}", flush=True)
+            _print_wrapped(f"hwtop: {place}; see")
+            print(f"    {command.strip('`')}", flush=True)  # whole, so that it can be copied
 
 
 def run(opening: screen.Opening, start: Source, seconds: float | None = None) -> None:

@@ -212,7 +212,7 @@ def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limit
 
 def _stands_high(history: History, series: Series, jump: Excursion, limits: Limits) -> Observation:
     is_falling = _is_on_the_way_back(series.values, jump) and jump.level < limits.certain_times * jump.base
-    cause = _restarted(history, series, jump.begin)
+    cause = _restarted(history, series, jump.begin, is_certain=jump.level >= limits.certain_times * jump.base)
     severity: Severity = (
         "warning" if jump.length >= limits.warning_points and not is_falling and cause is None else "info"
     )
@@ -275,8 +275,9 @@ def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -
     )
 
 
-def _restarted(history: History, series: Series, onset: int) -> str | None:
-    """Why this jump was to be expected: the counter started over, another stage began, or the learning rate was raised there."""
+def _restarted(history: History, series: Series, onset: int, *, is_certain: bool = False) -> str | None:
+    """Why this jump was to be expected: the counter started over, another stage began, or the learning rate was raised there: of one by orders
+    of magnitude (`is_certain`) only to a rate that the training has borne before."""
     if _begins_round(history, series, onset):
         return "the step counter started over there: another epoch, fold or trial begins"
     if (stage := new_stage(series, onset)) is not None:
@@ -288,7 +289,14 @@ def _restarted(history: History, series: Series, onset: int) -> str | None:
     after = lr.around(series.points[min(len(series.points) - 1, onset + 2)])
     if before is None or after is None or after <= RESTART_RATIO * before:
         return None
+    if is_certain and after > max(lr.values[: _count_before(lr, series.points[onset])], default=after):
+        return None
     return f"the learning rate was raised there, from {before:.3g} to {after:.3g}: a warm restart does that"
+
+
+def _count_before(series: Series, point: CurvePoint) -> int:
+    """How many of its points come before this one of another series."""
+    return sum((each.step or 0, each.at_s) < (point.step or 0, point.at_s) for each in series.points)
 
 
 def _begins_round(history: History, series: Series, onset: int) -> bool:

@@ -180,6 +180,21 @@ def test_a_warm_restart_explains_it() -> None:
     assert any("warm restart" in line for line in seen.evidence)
 
 
+@pytest.mark.parametrize(
+    ("level", "lr", "severity"),
+    [
+        (4e4, [1e-4] * 300 + [1e-3] * 25, "warning"),  # the training never bore that rate before: it grows
+        (4e4, [1e-3] * 50 + [1e-4] * 250 + [1e-3] * 25, "info"),  # a restart goes back to one that it had
+        (4.0, [1e-4] * 300 + [1e-3] * 25, "info"),
+    ],
+)
+def test_a_learning_rate_that_grows_is_no_restart_where_the_loss_is_lost(
+    level: float, lr: list[float], severity: str
+) -> None:
+    seen = check_spike(watched(curve("loss", jumped(level, 25)), curve("lr", lr)))
+    assert (seen is not None and seen.severity) == severity
+
+
 def test_what_a_jump_tells() -> None:
     seen = check_spike(
         watched(curve("loss", jumped(4.0, 25), every=10, live=100), curve("grad_norm", [1.0] * 325, every=10))
