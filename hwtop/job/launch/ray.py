@@ -14,7 +14,21 @@ _TRAIN_WORKER = lazy_regex(r"_?RayTrainWor")
 """Class RayTrainWorker of ray.train, or a private method of it; a comm is cut after 15 characters."""
 _CONTROLLER = lazy_regex(r"TrainContr|TorchTrainer|TrainTrainable")
 """Class TrainController of ray.train.v2, and the Tune trainables that drove the workers before it."""
+_SERVICE = lazy_regex(
+    r"/ray/(?:core/src/ray/(?:raylet/raylet|gcs/gcs_server)$|dashboard/|_private/|autoscaler/)|(?:^|/)(?:raylet|gcs_server)$"
+)
+_OWN_TITLES = ("IDLE", "SPILL", "RESTORE", "DashboardAgent", "RuntimeEnvAgent", "_")
+"""ray/_private/ray_constants.py, and the actors of its libraries, whose names begin with an underscore."""
+_PROGRAM_WORDS = 4
+"""Interpreter, its options, and the script."""
 _COLLECTIVE_THREADS = ("pt_nccl", "pt_gloo", "gloo_tcp_loop")
+
+
+def is_ray_service(process: ProcessInfo) -> bool:
+    """Whether it is one of Ray's own: it is busy a little at all times, whatever the job does."""
+    if is_ray_process(process):
+        return not is_ray_work(process)
+    return any(map(_SERVICE.search, (process.cmdline or ())[:_PROGRAM_WORDS]))
 
 
 def is_ray_process(process: ProcessInfo) -> bool:
@@ -35,7 +49,7 @@ def is_ray_controller(process: ProcessInfo) -> bool:
 def is_ray_work(process: ProcessInfo) -> bool:
     """Whether it is an actor or a task of the program, not one of Ray's own or a worker that waits for some."""
     title = _title(process)
-    return title is not None and not title.startswith(("IDLE", "SPILL", "RESTORE", "_"))
+    return title is not None and (is_ray_train_worker(process) or not title.startswith(_OWN_TITLES))
 
 
 def has_process_group(process: ProcessInfo) -> bool:

@@ -24,6 +24,7 @@ from hwtop.job.launch.ray import (
     has_process_group,
     is_ray_controller,
     is_ray_process,
+    is_ray_service,
     is_ray_train_worker,
     is_ray_work,
 )
@@ -111,6 +112,8 @@ class Tree:
         if member is not None and self._has_lost_parent(process, member):
             return self._as_before(member)
         role = helper_kind(process) or self._fixed_role(process)
+        if is_ray_service(process):
+            return Place(role or "other")
         if role is not None:
             return self._serving(role, served, process)
         if is_ray_process(process):
@@ -158,6 +161,11 @@ class Tree:
         is_rank = is_ray_train_worker(process) if self._has_train_workers else has_process_group(process)
         if is_rank:
             return Place("rank", self.number(process), process.pid)
+        if self._has_only_helpers_of_ray and is_ray_work(process):
+            return next(
+                (Place("other", each.rank, each.rank_pid) for each in self._places.values() if each.role == "rank"),
+                Place("other"),
+            )
         return Place("launcher", launcher_kind="ray") if self._numbers_below(process) else Place("other")
 
     def _place_on_top(self, process: ProcessInfo) -> Place:

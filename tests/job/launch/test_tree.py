@@ -388,7 +388,9 @@ def test_a_driver_whose_actors_only_help_it_is_the_rank() -> None:
     idle, plot = process(101, 90, "ray::IDLE"), process(102, 90, "ray::Plot.grow")
     assert places([driver, raylet, idle])[80][0] == "launcher", "nothing is known of its actors yet"
     found = places([driver, raylet, idle, plot])
-    assert (found[80], found[102][0]) == (("rank", 0), "other")
+    assert found == {80: ("rank", 0), 90: ("wrapper", None), 101: ("other", None), 102: ("other", 0)}, (
+        "Ray's own help nobody"
+    )
     learner = process(103, 90, "ray::Learner.update", threads=("pt_gloo_runloop",))
     assert places([driver, raylet, idle, plot, learner])[80][0] == "launcher"
 
