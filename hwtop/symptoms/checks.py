@@ -149,7 +149,8 @@ def disk_slow(history: History) -> Result:
     if stalled is None:
         is_proven = not any(blocked) and share_at_most(0.0, len(blocked)) < SMALL_SHARE
         return Result("no" if is_proven else "unknown", f"{looked}; the kernel reports no I/O pressure")
-    text = f"{looked}, tasks stalled for I/O {stalled:.0f} % of the time"
+    text = f"{looked}, tasks stalled for I/O" if blocked else "no rank is left, tasks stalled for I/O"
+    text = f"{text} {stalled:.0f} % of the time"
     return Result("no" if stalled < STALLED_PCT and not any(blocked) else "unknown", text)
 
 

@@ -21,6 +21,7 @@ from hwtop.seconds import span
 from hwtop.symptoms import own_signal
 from hwtop.symptoms.blind import ANSWERED_S
 from hwtop.symptoms.records import records
+from hwtop.symptoms.severity import weightiest
 from hwtop.symptoms.text import percent
 
 EARLY_S = 10.0
@@ -87,12 +88,8 @@ def _before_the_end(first: Finding, job: Job | None, episodes: Sequence[Episode]
     """How ranks ended is named by `first`; what kept them before that is no less important."""
     if job is None or not job.has_ended:
         return ""
-    over = [
-        each
-        for each in episodes
-        if each.cleared_s is not None and each.severity != "info" and each.raised_s < first.first_seen_s
-    ]
-    return f"; before: {over[-1].title}" if over else ""
+    over = weightiest(each for each in episodes if each.cleared_s is not None and each.raised_s < first.first_seen_s)
+    return f"; before: {over.title}" if over is not None else ""
 
 
 def _well(job: Job, watched_s: float, episodes: Sequence[Episode]) -> str:

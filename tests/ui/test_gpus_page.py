@@ -275,7 +275,7 @@ def test_limits_and_thresholds_stand_beside_the_numbers() -> None:
     reported = card(replace(frame, derived=replace(frame.derived, gpu_rates=rates)), 2)
     assert "power limit 500 W, ▲ lowered from 700, 200 to 700 possible" in reported
     assert "slows at 87, off at 92" in reported
-    assert "since the last look: power 60%" in reported
+    assert "time throttled since the last sample: power 60%" in reported
     assert "throttle ▲ power cap" in reported
 
 

@@ -234,7 +234,9 @@ def check_target(pid: int, proc: str = "/proc") -> int:
             if not inside and pid > 0 and _exists(pid):
                 as_root = f'sudo "$(command -v hwtop)" {pid}'
                 raise UsageError(f"process {pid} is not visible in {proc} (hidepid, or not mounted): {as_root}")
-            raise UsageError(f"no process {pid}: {inside}run `hwtop` without a PID to see the jobs on this machine")
+            raise UsageError(
+                f"no process {pid}: {inside}run `hwtop` without a PID to see the jobs on this machine, `hwtop scan LOG` to find why one has ended"
+            )
         raise UsageError(f"process {pid} ({stat.comm}) is a kernel thread: {inside}give the PID of a training job")
     group = next((line.split()[1] for line in status.splitlines() if line.startswith("Tgid:")), "")
     return int(group) if group.isdigit() else pid

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -100,7 +101,7 @@ class LogBook:
         self._read_at_s, self._job_age_s = reading.at_s, job_age_s
         every = [parsed(line) for line in reading.lines]
         shown = [line.source if line.rank is None else replace(line.source, rank=line.rank) for line in every]
-        self._lines.extend(shown)
+        self._lines.extend(_side_by_side(shown))
         lines = of_job(reading, without_reports(every), job_age_s)
         doubtful = [replace(event, writer="unknown") for event in self._matcher.match_parsed(lines.unknown)]
         events = [*doubtful, *self._matcher.match_parsed(lines.of_job)]
@@ -243,6 +244,15 @@ class LogBook:
         ranks = ranks_of.get(path, ())
         everyone = ranks or [number for numbers in ranks_of.values() for number in numbers] or [0]
         return rank == min(everyone)
+
+
+def _side_by_side(lines: Sequence[LogLine]) -> list[LogLine]:
+    """What was read of several files at once, the newest of each last: where not all are kept, each file has its share."""
+    left, places = Counter(line.path for line in lines), []
+    for line in lines:
+        left[line.path] -= 1
+        places.append((line.at_s, -left[line.path]))
+    return [line for _, line in sorted(zip(places, lines, strict=True), key=itemgetter(0))]
 
 
 def _is_before(event: LogEvent, line: LogLine) -> bool:

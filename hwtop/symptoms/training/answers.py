@@ -68,7 +68,10 @@ def slower_since_the_start(history: History) -> Result:
 def _too_few(history: History) -> str:
     told = (series_of(history, "step_time_s"), series_of(history, "throughput"))
     counts = [len(series.points) for series in told if series is not None]
-    return f"{max(counts, default=0)} step times known; {WARM_POINTS + FEW_BEFORE_POINTS + AFTER_POINTS} are needed"
+    known, needed = max(counts, default=0), WARM_POINTS + FEW_BEFORE_POINTS + AFTER_POINTS
+    if known >= needed:
+        return f"{known} step times known, not enough of them in the present run"
+    return f"{known} step times known; {needed} are needed"
 
 
 def _unseen_share(history: History, pace: Pace) -> float:

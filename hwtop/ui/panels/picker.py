@@ -212,9 +212,18 @@ def _columns(view: View) -> list[Column[JobCandidate]]:
 
 
 def _what(item: JobCandidate, width: int) -> Line:
-    """Its command; where that has no room without the folder of the script, which jobs have in common."""
+    """Its command; where that has no room without what jobs have in common: folders, then launcher and its options."""
+    if cells(item.title) <= width:
+        return Line(item.title)
     program, blank, rest = item.title.partition(" ")
-    return Line(item.title if cells(item.title) <= width else program.rpartition("/")[2] + blank + rest)
+    name, words = program.rpartition("/")[2], rest.split()
+    if cells(f"{name} {rest}") <= width:
+        return Line(name + blank + rest)
+    at = next((index for index, word in enumerate(words) if word.endswith(".py")), None)
+    if at is None:
+        return Line(name + blank + rest)
+    script = " ".join((words[at].rpartition("/")[2], *words[at + 1 :]))
+    return Line(f"{name} … {script}" if at and cells(f"{name} … {script}") <= width else script)
 
 
 def _log(item: JobCandidate, _: int) -> Line:

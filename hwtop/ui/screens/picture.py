@@ -134,6 +134,8 @@ class PictureScreen(Screen[None]):
                 hint.waiting(actions.complete(self._options.keymap), self._options.playback, width, height)
             )
             return
+        if not self.is_attached:  # it is not there yet, or no longer
+            return
         places = arrange(self.view, width, height)
         if "time-bar" not in places:
             # What is hidden while it holds the mouse never hears that it is let go.

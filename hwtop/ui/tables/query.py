@@ -72,6 +72,9 @@ def _test(term: str, fields: Mapping[str, Field[Row]], text_of: Callable[[Row], 
     is_not, term = term.startswith("!"), term.removeprefix("!")
     asked = _ASKS.fullmatch(term)
     if asked is None:
+        name, colon, value = term.partition(":")
+        if colon and value and name.casefold() in fields:
+            raise _NotUnderstoodError(f"{name} has no colon: {name}={value}")
         return partial(_has_word, term.strip('"').casefold(), is_not, text_of)
     name, operator, value = asked[1].casefold(), asked[2], asked[3]
     if name not in fields:

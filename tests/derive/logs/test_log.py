@@ -125,3 +125,16 @@ def test_an_old_step_does_not_become_young_when_its_rank_writes_something_else()
     error = log_lines(path(0, 0, "stderr"), 130.0, "RuntimeError: Connection closed by peer")
     book.advance(logs(130.0, *error, age_s=0.0), known, {})
     assert book.of_rank(0, known, 130.0).progress.step_age_s == 90.0
+
+
+def test_each_file_has_a_share_of_the_lines_that_are_kept() -> None:
+    book = LogBook()
+    every = [
+        line
+        for rank in range(4)
+        for line in log_lines(path(0, rank), 10.0, *(f"step {step} loss 2.5" for step in range(599)), is_past=True)
+    ]
+    book.advance(logs(10.0, *every), {path(0, rank): (rank,) for rank in range(4)}, {})
+    kept = [(line.path, line.text) for line in book.lines]
+    assert {sum(each == path(0, rank) for each, _ in kept) for rank in range(4)} == {125}
+    assert kept[-4:] == [(path(0, rank), "step 598 loss 2.5") for rank in range(4)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hwtop.fields import units
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.symptom import Finding
+from hwtop.symptoms.severity import weightiest
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
@@ -92,9 +93,9 @@ def _calm(view: View, room: int) -> list[Line]:
     watched = units.duration(round(view.frame.watched_s))
     if view.job is None:
         return broken(Line("● ", "info").add("watching the machine; no job is attached"), room, 2)
-    over = [each for each in view.frame.episodes if each.severity != "info" and each.cleared_s is not None]
-    if over and view.frame.verdict.level != "ok":
-        line = Line("■ ", "dim").add(f"over: {over[-1].title}", "strong").add("; here is what was checked", "text")
+    over = weightiest(each for each in view.frame.episodes if each.cleared_s is not None)
+    if over is not None and view.frame.verdict.level != "ok":
+        line = Line("■ ", "dim").add(f"over: {over.title}", "strong").add("; here is what was checked", "text")
     elif view.frame.verdict.level in ("ok", "ended"):
         line = (
             Line("✔ ", "good").add(f"nothing proven in {watched}", "strong").add("; here is what was checked", "text")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from hwtop.fields import units
 from hwtop.job.rank_set import named
 from hwtop.model.symptom import Finding
+from hwtop.symptoms.severity import weightiest
 from hwtop.ui import marks
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.once import once
@@ -63,7 +64,7 @@ def draw(view: View, width: int, height: int) -> list[Line]:
         lines += _blind(view, height - 2 - len(lines))
         over = sum(each.severity != "info" for each in view.frame.episodes)
         found = "none" if view.frame.verdict.level in ("ok", "ended") else "none proven yet"
-        found = f"{over} over" if over else found
+        found = f"none now, {over} before" if over else found
         return box(lines, width, height, Line("Findings", "title"), Line(found, "dim"))
     cards = _cards(view, room)
     taken = _share(cards, height - 2)
@@ -130,7 +131,7 @@ def _card(view: View, finding: Finding, width: int) -> list[_Detail]:
 
 def _with_key(view: View, step: str) -> str:
     """A command that prints what a page shows, behind the key of that page."""
-    return f"{key_names.first('stacks', view.keymap)}, or {step}" if step.startswith("hwtop stacks ") else step
+    return f"press {key_names.first('stacks', view.keymap)}, or {step}" if step.startswith("hwtop stacks ") else step
 
 
 def _head(finding: Finding, width: int) -> list[Line]:
@@ -193,10 +194,10 @@ def _calm(view: View, width: int) -> Line:
     if job is None:
         return Line("● ", "info").add("watching the machine; no job is attached", "text")
     if job.has_ended:
-        found = [each.title for each in view.frame.episodes if each.severity != "info"]
+        was = weightiest(view.frame.episodes)
         has_failed = any(rank.exit_code not in (0, None) for rank in job.ranks)
         nothing = "what ended it is not known yet" if has_failed else f"nothing wrong was found in {watched}"
-        what = f"before: {found[-1]}" if found else nothing
+        what = f"before: {was.title}" if was else nothing
         return Line("■ ", "dim").add(f"the job has ended; {what}", "strong")
     verdict = view.frame.verdict
     if verdict.level == "ok":
