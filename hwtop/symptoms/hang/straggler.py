@@ -10,13 +10,12 @@ from hwtop.job.hang.rank_state import slowest, waits
 from hwtop.job.hang.stall import newest_step_s, wait_phi, waited_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import place
-from hwtop.job.stacks.outlier_vote import ROUNDS
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import PhaseShare
 from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import has_gpu
-from hwtop.symptoms.history import History
+from hwtop.symptoms.history import LEAST_VALUES, History
 from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, proven_recurrence, share_at_least
@@ -47,7 +46,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
     numbers = [rank.rank for rank in others]
     typical = median(rank.stack.wait_share or 0.0 for rank in others)
     samples = min(rank.stack.wait_samples for rank in others)
-    if samples < ROUNDS or share_at_least(typical, samples) < limits.others_wait_share:
+    if samples < LEAST_VALUES or share_at_least(typical, samples) < limits.others_wait_share:
         return None
     work = next((share for share in slow.stack.shares if share.phase not in ("collective", "sync")), None)
     if work is None or slow.state in ("stopped", "starting") or _is_explained(slow, work, limits):
