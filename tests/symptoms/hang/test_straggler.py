@@ -37,6 +37,7 @@ def test_the_rank_that_waits_least_is_the_straggler() -> None:
         ("all wait alike", WAITS, WAITS),
         ("the others wait too little to tell", {**WAITS, "wait_share": 0.35}, SLOW),
         ("too few samples", {**WAITS, "samples": 7}, SLOW),
+        ("only two looks tell whether they wait", {**WAITS, "wait_share": 1.0, "wait_samples": 2}, SLOW),
         ("it saves a checkpoint", WAITS, {**SLOW, "phase_shares": shares(checkpoint=0.9, forward=0.1)}),
         ("it evaluates", WAITS, {**SLOW, "phase_shares": shares(eval=0.9, forward=0.1)}),
         ("the collective has not returned: it may be missing", NOT_RETURNED, {**SLOW, "hot": ()}),
