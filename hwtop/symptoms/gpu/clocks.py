@@ -110,6 +110,7 @@ def _slowed(history: History, held: Sequence[_Held]) -> Observation:
         },
         confidence=0.9,
         evidence=(
+            *not_ours(history, indexes),
             *(line for each in held[:SHOWN] for line in (_seen(history, each, _is_slowed), *_power(each.gpu))),
             *_cool(history, held),
         ),

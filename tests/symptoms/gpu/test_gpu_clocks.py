@@ -128,6 +128,13 @@ def test_a_slowdown_by_the_hardware_is_not_a_flicker(
     assert (check_hw_slowdown(throttled(pattern, *reasons)) is not None) is expected
 
 
+def test_a_hardware_slowdown_of_somebody_else_is_a_word_only() -> None:
+    seen = check_hw_slowdown(throttled("x" * 20, "hw_slowdown", "hw_power_brake", watched=job(rank(0, gpus=(0,)))))
+    assert seen is not None
+    assert (seen.severity, seen.ranks) == ("info", ())
+    assert seen.evidence[0] == "no rank of this job uses GPU 1"
+
+
 def test_the_power_brake_is_named() -> None:
     seen = check_hw_slowdown(throttled("x" * 20, "hw_slowdown", "hw_power_brake", power_w=350.0))
     assert seen is not None
