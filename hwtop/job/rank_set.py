@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hwtop.job.cpu_list import cpus_of
+
 _MOST_RUNS = 8
 """More of them are no longer read, only counted."""
-
-_MOST_TYPED = 100_000
-"""Ranks of a run; no job has more."""
 
 
 def rank_set(ranks: Iterable[int]) -> str:
@@ -23,14 +22,8 @@ def rank_set(ranks: Iterable[int]) -> str:
 
 
 def parsed(text: str) -> frozenset[int]:
-    """The ranks of "0-6,9"; of what is no number none, and of a run at most `_MOST_TYPED`."""
-    found: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if first.isdecimal() and (last.isdecimal() or not dash):
-            low, high = int(first[:9]), int((last or first)[:9])
-            found.update(range(low, min(high, low + _MOST_TYPED) + 1))
-    return frozenset(found)
+    """The ranks of "0-6,9"; of a part that is no number, or not yet a run, none."""
+    return frozenset[int]().union(*(cpus_of(part) for part in text.split(",") if not part.endswith("-")))
 
 
 def named(ranks: Iterable[int]) -> str:

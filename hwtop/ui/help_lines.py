@@ -70,13 +70,14 @@ def draw(view: View | None, size: tuple[int, int], typed: str = "", scroll: int 
     count = max(1, min(3, (size[0] - 6) // (_COLUMN + _GAP)))
     width = min(size[0], _WIDEST) if count == 1 else size[0] - 2
     column = (inner(width) - _GAP * (count - 1)) // count
-    lines, _ = _lines(groups(view), column, "")
+    every = groups(view)
+    lines, _ = _lines(every, column, "")
     room = max(1, size[1] - 3)
     rows = next((rows for rows in range(1, room) if _end(lines, rows, count) >= len(lines)), room)
-    lines, found = _lines(groups(view), column, typed)
+    lines, found = _lines(every, column, typed)
     if len(lines) <= rows and typed:
         count, column = 1, inner(width)
-        lines, found = _lines(groups(view), column, typed)
+        lines, found = _lines(every, column, typed)
     most = 0 if _end(lines, rows, count) >= len(lines) else _last_start(lines, rows, count)
     scroll = max(0, min(scroll, most))
     columns, end = _flowed(lines, rows, count, scroll)

@@ -97,12 +97,12 @@ def watch(opening: screen.Opening, watching: Watching, seconds: float | None = N
     run(replace(opening, options=options), watching.start, seconds)
     watching.recording.close()
     if (saved := watching.incident.finish()) is not None and _takes_text():
-        from hwtop.report.frame.wait import incident_line
+        from hwtop.report.frame.wait import incident_words
 
-        place, _, command = incident_line(saved).partition(": see ")
+        words, command = incident_words(saved)
         with contextlib.suppress(OSError):  # the terminal itself may be gone
-            _print_wrapped(f"hwtop: {place}; see")
-            print(f"    {command.strip('`')}", flush=True)  # whole, so that it can be copied
+            _print_wrapped(f"hwtop: {words}; see")
+            print(f"    {command}", flush=True)  # whole, so that it can be copied
 
 
 def run(opening: screen.Opening, start: Source, seconds: float | None = None) -> None:

@@ -91,8 +91,9 @@ def show(
     from hwtop.ui.pages import actions
     from hwtop.ui.playback import Playback
 
-    seen_s = recording.last_s if is_bundle else first_s(recording, opening.config.symptoms)
-    open_at_s = moment(recording, at) or seen_s
+    open_at_s = moment(recording, at)
+    if open_at_s is None:
+        open_at_s = recording.last_s if is_bundle else first_s(recording, opening.config.symptoms)
     loader = Loader(frames_of(recording, opening.config.symptoms), open_at_s)
     playback = Playback(visible(name), recording.last_s, open_at_s)
     keys = actions.complete(opening.options.keymap)

@@ -14,9 +14,7 @@ _TRAIN_WORKER = lazy_regex(r"_?RayTrainWor")
 """Class RayTrainWorker of ray.train, or a private method of it; a comm is cut after 15 characters."""
 _CONTROLLER = lazy_regex(r"TrainContr|TorchTrainer|TrainTrainable")
 """Class TrainController of ray.train.v2, and the Tune trainables that drove the workers before it."""
-_SERVICE = lazy_regex(
-    r"/ray/(?:core/src/ray/(?:raylet/raylet|gcs/gcs_server)$|dashboard/|_private/|autoscaler/)|(?:^|/)(?:raylet|gcs_server)$"
-)
+_SERVICE = lazy_regex(r"/ray/(?:dashboard|_private|autoscaler)/|(?:^|/)(?:raylet|gcs_server)$")
 _OWN_TITLES = ("IDLE", "SPILL", "RESTORE", "DashboardAgent", "RuntimeEnvAgent", "_")
 """ray/_private/ray_constants.py, and the actors of its libraries, whose names begin with an underscore."""
 _PROGRAM_WORDS = 4

@@ -112,7 +112,7 @@ class Tree:
         if member is not None and self._has_lost_parent(process, member):
             return self._as_before(member)
         role = helper_kind(process) or self._fixed_role(process)
-        if is_ray_service(process):
+        if self._has_raylet and is_ray_service(process):
             return Place(role or "other")
         if role is not None:
             return self._serving(role, served, process)
@@ -190,8 +190,7 @@ class Tree:
     def _own_launcher_kind(self, process: ProcessInfo, number: int | None) -> str | None:
         """Kind of the launcher that `process` is because of what it started; None when it is none."""
         member = self.earlier.get(process.pid)
-        had_ranks = any(each.role == "rank" for each in self.earlier.values())
-        if member is not None and member.role == "launcher" and (had_ranks or member.launcher_kind != "ray"):
+        if member is not None and member.role == "launcher" and (member.launcher_kind != "ray" or self._had_ranks):
             return member.launcher_kind  # all its ranks may have ended since
         has_raylet = any(program_name(child) == "raylet" for child in self._children.get(process.pid, ()))
         if has_raylet and self._has_only_helpers_of_ray:
@@ -294,6 +293,14 @@ class Tree:
     @cached_property
     def _has_train_workers(self) -> bool:
         return any(map(is_ray_train_worker, self.order))
+
+    @cached_property
+    def _had_ranks(self) -> bool:
+        return any(member.role == "rank" for member in self.earlier.values())
+
+    @cached_property
+    def _has_raylet(self) -> bool:
+        return any(program_name(process) == "raylet" for process in self.order)
 
     @cached_property
     def _has_only_helpers_of_ray(self) -> bool:

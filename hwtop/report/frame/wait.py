@@ -88,7 +88,13 @@ def wait_text(frame: Frame, event: Event, incident: Path | None) -> str:
 
 def incident_line(place: Path) -> str:
     """Where the evidence of a hang or crash is."""
-    return f"evidence saved in {visible(str(place))}: see `hwtop incidents show {place.stem}`"
+    saved, command = incident_words(place)
+    return f"{saved}: see `{command}`"
+
+
+def incident_words(place: Path) -> tuple[str, str]:
+    """The same as a sentence and the command that shows it."""
+    return f"evidence saved in {visible(str(place))}", f"hwtop incidents show {place.stem}"
 
 
 def exit_code_of(frame: Frame, event: Event) -> int:
