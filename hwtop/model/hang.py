@@ -70,6 +70,8 @@ class Rendezvous(Struct, frozen=True, gc=False, kw_only=True):
     """Everybody who is here waits for others before the training can start."""
 
     waiting_s: float
+    """For which every look showed that, or the kernel has not let the main thread run since."""
+    watched_s: float
     """For which every look showed that."""
     age_s: float | None
     """Of the youngest process that waits."""

@@ -198,6 +198,8 @@ class RankStall(Struct, frozen=True, gc=False, kw_only=True):
     """Longest of its newest sleeps that are over; None before the first."""
     idle_for_s: float | None = None
     """How long rank and workers together used under 2 % of a core and moved no bytes from or to storage."""
+    helpers_idle_for_s: float | None = None
+    """How long all processes that it started, besides its loader workers, used under 2 % of a core; None where it started none."""
     stopped_for_s: float | None = None
     """How long its OS state has been T or t."""
     waits_for: str | None = None

@@ -72,7 +72,7 @@ def test_a_job_that_starts() -> None:
 
 
 def test_a_launcher_that_waits_for_other_nodes() -> None:
-    meeting = Rendezvous(waiting_s=5.0, age_s=9.0, ranks=(), launcher_pid=900, here=1)
+    meeting = Rendezvous(waiting_s=5.0, watched_s=5.0, age_s=9.0, ranks=(), launcher_pid=900, here=1)
     assert verdict(job(rendezvous=meeting)) == ("info", "Starting: the launcher waits in the rendezvous")
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hwtop.derive.job.idle_clock import IdleClock
 from hwtop.job.hang.collective_timeout import backend_of, timeout_of
-from hwtop.job.hang.liveness import RUNS_PCT, rhythm_s, silent_s
+from hwtop.job.hang.liveness import rhythm_s, silent_s
 from hwtop.job.hang.locks import lock_wait
 from hwtop.job.hang.rank_state import rank_state, settled
 from hwtop.job.hang.rendezvous import address_of, endpoint_of, nodes_of
@@ -37,8 +38,10 @@ class HangWatch:
         self._began_s: float | None = None
         """The first reading."""
         self._asleep: dict[tuple[int, int], _Sleep] = {}
+        self._helpers: dict[int, IdleClock] = {}
+        """By PID, of the processes that ranks started, loader workers aside."""
         self._helped_s: dict[int, float] = {}
-        """Rank -> when a process that it started, loader workers aside, last worked."""
+        """Rank -> when one of these last worked."""
         self._backend: Backend | None = None
 
     def see(self, reading: ProcessReading) -> None:
@@ -64,9 +67,7 @@ class HangWatch:
         if reading is None:
             return job
         processes = {process.pid: process for process in reading.processes}
-        for row in job.processes:
-            if row.rank is not None and row.role not in ("rank", "loader-worker"):
-                self._see_helper(row.rank, row.cpu_pct, processes[row.pid], reading.at_s)
+        self._see_helpers(job, processes, reading.at_s)
         has_rhythm = any(rhythm_s(rank) is not None and not _pauses(rank) for rank in job.ranks)
         since_s = 0.0 if has_rhythm else self._began_s or 0.0
         ranks = settled([self._rank(rank, processes, samples, reading.at_s, since_s) for rank in job.ranks])
@@ -74,19 +75,25 @@ class HangWatch:
         named = backend_of(name for rank in ranks if rank.is_alive for name in threads.get(rank.pid, ()))
         self._backend = named or self._backend  # a rank that has ended has no threads
         dumps = snapshot.flight.dumps if snapshot.flight else ()
+        slept_s = {rank.rank: rank.stall.asleep_for_s for rank in job.ranks}
         return replace(
             job,
             ranks=ranks,
             backend=self._backend,
             timeout=timeout_of(ranks, threads, job.logs.events, dumps),
-            rendezvous=self._rendezvous(replace(job, ranks=ranks), processes, snapshot, samples),
+            rendezvous=self._rendezvous(replace(job, ranks=ranks), slept_s, processes, snapshot, samples),
         )
 
-    def _see_helper(self, rank: int, cpu_pct: float | None, process: ProcessInfo, at_s: float) -> None:
-        """What it did before the first reading is not known where the kernel does not tell."""
-        worked_s = at_s if (cpu_pct or 0.0) >= RUNS_PCT else process.idle_since_s or self._began_s
-        if worked_s is not None:
-            self._helped_s[rank] = max(worked_s, self._helped_s.get(rank, worked_s))
+    def _see_helpers(self, job: Job, processes: Mapping[int, ProcessInfo], at_s: float) -> None:
+        clocks: dict[int, IdleClock] = {}
+        for row in job.processes:
+            if row.rank is None or row.role in ("rank", "loader-worker"):
+                continue
+            clock = clocks[row.pid] = self._helpers.get(row.pid) or IdleClock()
+            clock.update(at_s, row.cpu_pct, processes[row.pid].idle_since_s)
+            worked_s = at_s if clock.since_s is None else clock.since_s
+            self._helped_s[row.rank] = max(worked_s, self._helped_s.get(row.rank, worked_s))
+        self._helpers = clocks
 
     def _rank(
         self, rank: Rank, processes: Mapping[int, ProcessInfo], samples: StackSamples, at_s: float, since_s: float
@@ -96,14 +103,16 @@ class HangWatch:
             return replace(rank, state=rank_state(rank))
         helped_s = self._helped_s.get(rank.rank)
         idle_for_s = rank.stall.idle_for_s
-        if helped_s is not None and idle_for_s is not None:
-            idle_for_s = min(idle_for_s, at_s - helped_s)
+        helpers_idle_for_s = None if helped_s is None else at_s - helped_s
+        if helpers_idle_for_s is not None and idle_for_s is not None:
+            idle_for_s = min(idle_for_s, helpers_idle_for_s)
         rank = replace(
             rank,
             stack=replace(rank.stack, phase_for_s=samples.phase_for_s(rank.pid)),
             stall=replace(
                 rank.stall,
                 idle_for_s=idle_for_s,
+                helpers_idle_for_s=helpers_idle_for_s,
                 blocked=self._blocked(rank, processes, at_s),
                 worker_locks=_worker_locks(rank, samples),
             ),
@@ -133,22 +142,25 @@ class HangWatch:
         return max(found, key=lambda each: (each.for_s, not each.is_worker, each.is_main), default=None)
 
     def _rendezvous(
-        self, job: Job, processes: Mapping[int, ProcessInfo], snapshot: Snapshot, samples: StackSamples
+        self,
+        job: Job,
+        slept_s: Mapping[int, float | None],
+        processes: Mapping[int, ProcessInfo],
+        snapshot: Snapshot,
+        samples: StackSamples,
     ) -> Rendezvous | None:
         live = [rank for rank in job.ranks if rank.is_alive]
         if not live:
             return self._launcher_waits(job, processes, snapshot, samples)
-        waits = [
-            rank.stack.phase_for_s
-            for rank in live
-            if rank.stack.phase == "rendezvous" and rank.stack.phase_for_s is not None
-        ]
-        if len(waits) < len(live):
+        if not all(rank.stack.phase == "rendezvous" and rank.stack.phase_for_s is not None for rank in live):
             return None
+        # The kernel tells of the time before hwtop looked, too: a main thread that did not run has been in this call since.
+        waits = [max(rank.stack.phase_for_s or 0.0, slept_s.get(rank.rank) or 0.0) for rank in live]
         ages = [rank.process.age_s for rank in live if rank.process.age_s is not None]
         addresses = [address for rank in live if (address := address_of(processes[rank.pid].env or {}))]
         return Rendezvous(
             waiting_s=min(waits),
+            watched_s=min(rank.stack.phase_for_s or 0.0 for rank in live),
             age_s=min(ages, default=None),
             ranks=tuple(rank.rank for rank in live),
             expected=job.world_size,
@@ -169,6 +181,7 @@ class HangWatch:
         boot_s = reading.boot_time_s
         return Rendezvous(
             waiting_s=waiting_s,
+            watched_s=waiting_s,
             age_s=None if boot_s is None else snapshot.time_s - boot_s - started_s,
             ranks=(),
             launcher_pid=launcher.pid,

@@ -10,7 +10,7 @@ progress; it says how much silence is usual.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import erfc, exp, log, log10, sqrt
+from math import erfc, exp, inf, log, log10, sqrt
 from statistics import NormalDist, median
 from typing import Literal
 
@@ -29,7 +29,7 @@ Stage = Literal["training", "away"]
 """away: it starts, compiles, evaluates or saves, or nothing has shown that it ever trained."""
 Activity = Literal["idle", "busy", "moving"]
 """idle: under 2 % of a core with all that it started, in one function of the user; or waiting for other ranks. busy: its main thread
-computes in one function. moving: whatever it does, nothing was reported. What holds of one holds of those after it."""
+is in one function, and it, or only other threads of the rank, compute. moving: whatever it does, nothing was reported. What holds of one holds of those after it."""
 
 PRIOR_S: Mapping[tuple[Stage, Activity], float] = {
     ("training", "idle"): 10.0,
@@ -153,14 +153,25 @@ def evidence_s(rank: Rank, activity: Activity) -> float:
         return blocked_s
     place_s = max(rank.stall.same_stack_for_s or 0.0, rank.stall.same_function_for_s or 0.0)
     if activity == "busy":
-        pct = rank.process.main_thread_cpu_pct
-        return place_s if pct is None or pct >= RUNS_PCT or rank.process.os_state == "R" else 0.0
+        return place_s if _main_thread_computes(rank) else min(place_s, _own_threads_s(rank))
     if rank.stack.phase == "rendezvous":
         return rank.stack.phase_for_s or 0.0
     if rank.stack.is_waiting and rank.stack.phase in ("collective", "sync"):
         return max(blocked_s, rank.stall.same_stack_for_s or 0.0)  # in which it may spin
     slept_s = (rank.stall.asleep_for_s or 0.0) if rank.stack.is_waiting else 0.0
     return max(blocked_s, min(place_s, max(slept_s, rank.stall.idle_for_s or 0.0)))
+
+
+def _main_thread_computes(rank: Rank) -> bool:
+    pct = rank.process.main_thread_cpu_pct
+    return pct is None or pct >= RUNS_PCT or rank.process.os_state == "R"
+
+
+def _own_threads_s(rank: Rank) -> float:
+    """For how long its main thread can have waited for nothing but threads of its own: no process that it started worked."""
+    if rank.stack.phase == "data":
+        return 0.0
+    return inf if rank.stall.helpers_idle_for_s is None else rank.stall.helpers_idle_for_s
 
 
 def is_blocked(rank: Rank) -> bool:

@@ -165,6 +165,17 @@ def test_all_ranks_here_in_the_rendezvous() -> None:
     assert found.address == "node1:29500"
 
 
+def test_a_wait_in_the_rendezvous_began_when_the_main_thread_last_ran() -> None:
+    slept: dict[str, Any] = {"asleep_since_s": 2.0, "voluntary_switches": 7, "involuntary_switches": 0}
+    looks = [
+        at(float(s), launcher(), rank(0, **slept), stacks=stacks(float(s), dump(110, float(s), JOIN)))
+        for s in range(60, 71)
+    ]
+    found = after(*looks).rendezvous
+    assert found is not None
+    assert (found.watched_s, found.waiting_s) == (10.0, 68.0)
+
+
 def test_no_rendezvous_once_one_rank_is_past_it() -> None:
     looks = [
         at(float(s), stacks=stacks(float(s), dump(110, float(s), JOIN), dump(111, float(s), STEP)))

@@ -103,3 +103,14 @@ def test_work_after_the_attach_ends_the_rest() -> None:
         at(ATTACHED_S + 2, *busy),
     )
     assert rank_of(job, 1).stall.idle_for_s == 1.0
+
+
+def test_a_tick_now_and_then_is_no_work_of_a_helper() -> None:
+    def look(at_s: float, ticks: int) -> Any:
+        helper = process(140, 111, "/bin/watchdog", **(SLEEPS | {"user_ticks": 90 + ticks}))
+        return at(at_s, launcher(**SLEEPS), rank(0, **SLEEPS), rank(1, **SLEEPS), helper, logs=steps(29))
+
+    seldom = after(*(look(ATTACHED_S + s / 2, s // 4) for s in range(41)))
+    works = after(*(look(ATTACHED_S + s / 2, s * 4) for s in range(41)))
+    assert rank_of(seldom, 1).stall.helpers_idle_for_s == 63.0
+    assert rank_of(works, 1).stall.helpers_idle_for_s == 0.0

@@ -74,6 +74,31 @@ def test_a_rank_that_works_in_one_function_before_the_first_step_is_given_half_a
     assert is_standing_still([still(0, 1801.0, **silent), still(1, 1801.0, **SPINS | silent)])
 
 
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({}, True),
+        ({"helpers_idle_for_s": 40.0}, True),
+        ({"helpers_idle_for_s": 3.0}, False),  # a program that it started works
+        ({"phase": "data"}, False),  # threads that load
+        ({"same_function_for_s": 5.0, "same_stack_for_s": 5.0}, False),
+        ({"step_age_s": 10.0, "log_age_s": 10.0}, False),
+    ],
+)
+def test_threads_in_the_background_are_no_progress(others: dict[str, Any], expected: bool) -> None:
+    waits: dict[str, Any] = {
+        "phase": "other",
+        "is_waiting": False,
+        "idle_for_s": 0.0,
+        "asleep_for_s": 1.0,
+        "cpu_pct": 12.0,
+        "main_thread_cpu_pct": 0.0,
+        "same_function_for_s": 40.0,
+        "step_time_s": 0.8,
+    }
+    assert is_standing_still([still(0, 40.0, **(waits | others))]) is expected
+
+
 def test_an_endless_loop_without_a_log_is_seen_by_who_misses_it() -> None:
     silent: dict[str, Any] = {"progress": None, "step_age_s": None, "log_age_s": None, "log_interval_s": None}
     waits = still(0, PRIOR_S["training", "busy"], phase="backward", **silent)

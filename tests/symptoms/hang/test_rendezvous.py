@@ -14,6 +14,7 @@ from tests.symptoms.derived_states import constant, job, rank
 def meeting(**fields: Any) -> Rendezvous:
     known: dict[str, Any] = {
         "waiting_s": 20.0,
+        "watched_s": 20.0,
         "age_s": 45.0,
         "ranks": (0, 1),
         "expected": 4,
@@ -52,6 +53,13 @@ def test_who_waits_for_whom() -> None:
     assert seen.ranks == (0, 1)
     assert "WORLD_SIZE is 4, 2 of them are here; ranks 2-3 are not on this machine" in seen.evidence
     assert seen.next_steps[0].startswith("nc -vz node1 29500")
+
+
+def test_what_was_watched_and_what_the_kernel_tells_are_told_apart() -> None:
+    assert see(watched_s=6.0, waiting_s=75.0).evidence[:2] == (
+        "every look for 6 s showed the rendezvous, and nothing else",
+        "no main thread has run for 75 s, as the kernel tells of the time before",
+    )
 
 
 def test_a_launcher_that_waits_for_nodes() -> None:
