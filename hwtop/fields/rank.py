@@ -63,6 +63,12 @@ def rows(derived: DerivedState) -> Iterator[RankRow]:
         )
 
 
+def _sickness(rank: Rank) -> int:
+    """Of the ranks in one state, who only waits for others comes last."""
+    is_waiting = rank.liveness is not None and rank.liveness.state == "waiting"
+    return -2 * WORST_FIRST.index(rank.state) - is_waiting
+
+
 def _silence(row: RankRow) -> Level:
     """A log is late after some of its own intervals; where those are not known yet, never."""
     interval_s = row.rank.log.interval_s
@@ -132,7 +138,7 @@ STATE: Field[RankRow] = Field(
     sort=Sort(
         words="sickest first",
         turned="healthiest first",
-        key=lambda row: -WORST_FIRST.index(row.rank.state),
+        key=lambda row: _sickness(row.rank),
     ),
     columns={"ranks": (Column(width=17),)},
     json="state",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.fields.rank import WORST_FIRST
+from hwtop.fields.rank import STATE, WORST_FIRST, RankRow
 from hwtop.model.frame import Frame
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job, JobPlace
+from hwtop.model.liveness import Liveness
 from hwtop.model.rank import Rank, RankState
 from hwtop.model.rank_stack import HotLine, PhaseShare
 from hwtop.ui import marks
@@ -20,6 +21,7 @@ from hwtop.ui.widgets.panel import ROLES
 from hwtop.ui.widgets.text import to_ascii
 from tests import crowds, frames
 from tests.parts import replace
+from tests.symptoms.derived_states import still
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -118,6 +120,14 @@ def test_glyphs_of_states_differ_also_in_ascii() -> None:
     assert len(glyphs) == len(marks.RANK_STATE) == len(RankState.__args__)  # type: ignore[attr-defined]
     assert all(role in ROLES for _, role in marks.RANK_STATE.values())
     assert set(WORST_FIRST) == set(marks.RANK_STATE)
+
+
+def test_of_ranks_in_one_state_who_only_waits_comes_last() -> None:
+    waits = still(0, 30.0, state="stuck", liveness=Liveness(state="waiting", phi=4.0))
+    missing = still(1, 30.0, state="stuck", liveness=Liveness(state="stuck asleep", phi=4.0))
+    key = STATE.sort.key if STATE.sort is not None else None
+    assert key is not None
+    assert key(RankRow(rank=missing)) > key(RankRow(rank=waits))  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(("order", "first"), [("rank", 0), ("state", 63), ("step", 17), ("wait", 17)])

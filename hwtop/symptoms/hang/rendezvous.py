@@ -44,7 +44,9 @@ def _is_anybody_missing(meeting: Rendezvous) -> bool:
 def _evidence(meeting: Rendezvous, missing: tuple[int, ...]) -> tuple[str, ...]:
     lines = [f"every look for {span(meeting.watched_s)} showed the rendezvous, and nothing else"]
     if span(meeting.waiting_s) != span(meeting.watched_s):
-        lines.append(f"no main thread has run for {span(meeting.waiting_s)}, as the kernel tells of the time before")
+        lines.append(
+            f"no main thread has run for {span(meeting.waiting_s)} (the kernel, also for the time before hwtop looked)"
+        )
     if meeting.ranks:
         size = f"WORLD_SIZE is {meeting.expected}, " if meeting.expected is not None else ""
         there = f"; {named(missing)} {do(missing, 'be')} not on this machine" if missing else ""

@@ -84,11 +84,18 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
         },
         confidence=proven_confidence(share, samples, base=0.55),
         evidence=(
-            f"{named(ranks)}: {'in data loading' if is_known else 'at a queue or pipe'} in {percent(share)} of {samples} stack samples each",
+            f"{named(ranks)}: {'in data loading' if is_known else 'at a queue or pipe'} in {_shares(starved)} of {samples} stack samples",
             *_evidence(cause, history, starved, spot, is_known),
         ),
         ranks=ranks,
     )
+
+
+def _shares(ranks: Sequence[Rank]) -> str:
+    """ "63 %", or "25 % to 95 %" where the ranks differ."""
+    each = sorted(share_of(rank, "data", "data-main") for rank in ranks)
+    least, most = percent(each[0]), percent(each[-1])
+    return least if least == most else f"{least} to {most}"
 
 
 def _waits(history: History, starved: Sequence[Rank]) -> bool:

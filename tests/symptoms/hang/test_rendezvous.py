@@ -58,7 +58,7 @@ def test_who_waits_for_whom() -> None:
 def test_what_was_watched_and_what_the_kernel_tells_are_told_apart() -> None:
     assert see(watched_s=6.0, waiting_s=75.0).evidence[:2] == (
         "every look for 6 s showed the rendezvous, and nothing else",
-        "no main thread has run for 75 s, as the kernel tells of the time before",
+        "no main thread has run for 75 s (the kernel, also for the time before hwtop looked)",
     )
 
 

@@ -259,5 +259,5 @@ def _blind(view: View, most: int) -> list[Line]:
         Line("◌ ", "dim").add(f"not seen (hwtop doctor): {item.source}: {item.reason}", "dim") for item in blind[:most]
     ]
     if len(blind) > most:
-        lines[-1].add(f"  (and {len(blind) - most} more)", "dim")
+        lines[-1].add(f"  (and {len(blind) - most} more not seen)", "dim")
     return lines
