@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from math import inf
 from typing import NamedTuple
 
 from hwtop.job.launch.launcher import (
@@ -13,30 +12,19 @@ from hwtop.job.launch.launcher import (
     is_named_loader,
     is_python,
     is_same_program,
-    is_side_program,
     is_slurmstepd,
     is_spawned,
     is_wrapper,
     launcher_kind,
     program_name,
 )
-from hwtop.job.launch.ray import (
-    has_process_group,
-    is_ray_controller,
-    is_ray_process,
-    is_ray_service,
-    is_ray_train_worker,
-    is_ray_work,
-)
+from hwtop.job.launch.ray import has_process_group, is_ray_process, is_ray_service, is_ray_train_worker, is_ray_work
+from hwtop.job.launch.ray_cluster import RayCluster
 from hwtop.job.launch.root import is_multiprocessing_child, rank_number, unread_ranks
+from hwtop.job.launch.trainer import trainers_among, trains
 from hwtop.model.member import Member, ProcessRole
 from hwtop.model.process import ProcessInfo
 
-_TRAINING_THREADS = ("pt_autograd", "pt_nccl", "pt_gloo", "gloo_tcp_loop", "pt_data_pin", "cuda-EvtHandlr", "cuda0000")
-"""Threads that a process has when it trains: backward, collectives, pinning, CUDA. Names given by torch, gloo and CUDA."""
-
-_LARGER = 4.0
-"""Times the memory of the program that started it: a framework takes ten times what a bare interpreter does. Engineering default."""
 _RANK_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"})
 
 
@@ -77,6 +65,7 @@ class Tree:
             (tops if is_top else self._children.setdefault(process.ppid, [])).append(process)
         self.depths: dict[int, int] = {}
         self.order = tuple(process for index, top in enumerate(tops) for process in self._walk(top, index))
+        self._ray = RayCluster(self.order, self._has_number)
         self._places: dict[int, Place] = {}
         self._families: dict[int, _Family] = {}
 
@@ -89,6 +78,10 @@ class Tree:
     def number(self, process: ProcessInfo) -> int | None:
         """Rank number that the process itself tells."""
         return rank_number(process, self.by_pid)
+
+    def _has_number(self, process: ProcessInfo) -> bool:
+        """Itself, or a program that it started."""
+        return self.number(process) is not None or bool(self._numbers_below(process))
 
     def _walk(self, top: ProcessInfo, index: int) -> Iterator[ProcessInfo]:
         # The first is the root; later ones lost their parent, which was the root or stood below it.
@@ -112,7 +105,7 @@ class Tree:
         if member is not None and self._has_lost_parent(process, member):
             return self._as_before(member)
         role = helper_kind(process) or self._fixed_role(process)
-        if self._has_raylet and is_ray_service(process):
+        if self._ray.has_raylet and is_ray_service(process):
             return Place(role or "other")
         if role is not None:
             return self._serving(role, served, process)
@@ -144,7 +137,7 @@ class Tree:
             programs = tuple(self._programs(process))
             has_loader_worker = any(map(is_named_loader, programs))
             unread = frozenset(rank.pid for rank in unread_ranks(process, programs))
-            trainers = self._trainers_among(programs, process)
+            trainers = trainers_among(programs, process) if self.number(process) is None else frozenset()
             known = self._families[process.pid] = _Family(programs, has_loader_worker, unread, trainers)
         return known
 
@@ -158,10 +151,10 @@ class Tree:
     def _place_in_ray(self, process: ProcessInfo) -> Place:
         """Ranks are Ray Train's workers; without any, the actors that take part in collectives, and what a task starts with the number
         of a rank. The rest serves them."""
-        is_rank = is_ray_train_worker(process) if self._has_train_workers else has_process_group(process)
+        is_rank = is_ray_train_worker(process) if self._ray.has_train_workers else has_process_group(process)
         if is_rank:
             return Place("rank", self.number(process), process.pid)
-        if self._has_only_helpers_of_ray and is_ray_work(process):
+        if self._ray.has_only_helpers and is_ray_work(process):
             return next(
                 (Place("other", each.rank, each.rank_pid) for each in self._places.values() if each.role == "rank"),
                 Place("other"),
@@ -193,9 +186,9 @@ class Tree:
         if member is not None and member.role == "launcher" and (member.launcher_kind != "ray" or self._had_ranks):
             return member.launcher_kind  # all its ranks may have ended since
         has_raylet = any(program_name(child) == "raylet" for child in self._children.get(process.pid, ()))
-        if has_raylet and self._has_only_helpers_of_ray:
+        if has_raylet and self._ray.has_only_helpers:
             return None
-        if has_raylet or (number is None and is_python(process) and self._has_train_workers):
+        if has_raylet or (number is None and is_python(process) and self._ray.has_train_workers):
             return "ray"  # a driver, in a cluster of its own or one that was there
         programs = [child for child in self._family(process).programs if launcher_kind(child) is None]
         numbers = {found for child in programs if (found := self.number(child)) is not None}
@@ -208,22 +201,6 @@ class Tree:
             return "mp.spawn"
         return "python" if unread_ranks(process, unnumbered) or self._family(process).trainers else None
 
-    def _trainers_among(self, programs: Sequence[ProcessInfo], process: ProcessInfo) -> frozenset[int]:
-        """The program that a Python program without a rank has started, once or several times, where it has loaded nothing that trains
-        itself: a sweep's agent, a script that calls the training, a launcher of one's own that says in words of its own which rank is which.
-        """
-        if not is_python(process) or self.number(process) is not None or _trains(process):
-            return frozenset()
-        below = [each for each in programs if is_python(each) and helper_kind(each) is None]
-        if not below or any(is_multiprocessing_child(each, process) or launcher_kind(each) for each in below):
-            return frozenset()
-        are_alike = all(is_same_program(each, below[0]) and not is_same_program(each, process) for each in below)
-        are_larger = all((each.rss_bytes or 0) > _LARGER * (process.rss_bytes or inf) for each in below)
-        is_training = len(below) == 1 or are_alike
-        if not is_training or not are_larger or any(map(is_side_program, below)):
-            return frozenset()
-        return frozenset(each.pid for each in below)
-
     def _is_spawned_rank(self, child: ProcessInfo, parent: ProcessInfo) -> bool:
         """Whether a multiprocessing child of a process without a rank is a rank itself, not a loader worker.
 
@@ -234,7 +211,7 @@ class Tree:
         member = self.earlier.get(child.pid)
         if member is not None and member.role == "rank":
             return True
-        if not is_multiprocessing_child(child, parent) or helper_kind(child) is not None or _trains(parent):
+        if not is_multiprocessing_child(child, parent) or helper_kind(child) is not None or trains(parent):
             return False
         if parent.pid in self._spawners:
             return True
@@ -243,7 +220,7 @@ class Tree:
         given = _RANK_VARIABLES & (child.env or {}).keys()
         if is_spawned(child) and given - (parent.env or {}).keys():
             return True
-        return _trains(child) or any(is_multiprocessing_child(own, child) for own in self._family(child).programs)
+        return trains(child) or any(is_multiprocessing_child(own, child) for own in self._family(child).programs)
 
     def _place_below_launcher(self, process: ProcessInfo, owner: ProcessInfo, served: Place) -> Place:
         number = self.number(process)
@@ -288,34 +265,11 @@ class Tree:
             and self._owner(process) is None
             and (helper_kind(process) or self._fixed_role(process)) is None
         )
-        return max(programs, key=lambda process: (_trains(process), process.rss_bytes or 0), default=None)
-
-    @cached_property
-    def _has_train_workers(self) -> bool:
-        return any(map(is_ray_train_worker, self.order))
+        return max(programs, key=lambda process: (trains(process), process.rss_bytes or 0), default=None)
 
     @cached_property
     def _had_ranks(self) -> bool:
         return any(member.role == "rank" for member in self.earlier.values())
-
-    @cached_property
-    def _has_raylet(self) -> bool:
-        return any(program_name(process) == "raylet" for process in self.order)
-
-    @cached_property
-    def _has_only_helpers_of_ray(self) -> bool:
-        """Whether the actors and tasks of a driver are no ranks: then it trains itself, and they sample, evaluate or serve for it. Before
-        there are any that is open."""
-        work = [process for process in self.order if is_ray_work(process)]
-        is_training = self._has_train_workers or any(
-            has_process_group(each)
-            or _trains(each)
-            or is_ray_controller(each)
-            or self.number(each) is not None
-            or self._numbers_below(each)
-            for each in work
-        )
-        return bool(work) and not is_training
 
     @cached_property
     def _has_other_ranks(self) -> bool:
@@ -351,10 +305,6 @@ class Tree:
 
     def _as_before(self, member: Member) -> Place:
         return Place(member.role, member.rank, member.pid if member.role == "rank" else None, member.launcher_kind)
-
-
-def _trains(process: ProcessInfo) -> bool:
-    return any(thread.comm.startswith(_TRAINING_THREADS) for thread in process.threads)
 
 
 def _runs_itself(process: ProcessInfo, programs: Sequence[ProcessInfo]) -> bool:
