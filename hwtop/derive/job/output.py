@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hwtop.derive.job.slot import RankSlot
+from hwtop.job.launch.environment import ranks_here_of
 from hwtop.job.launch.launcher import is_slurmstepd
 from hwtop.job.log.name import is_log_name
 from hwtop.job.log.rank_path import patterns_of_ranks
-from hwtop.job.whole_number import whole_number
 from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.plan import LogTarget
@@ -90,8 +90,8 @@ def _local_size(reading: ProcessReading, known: Sequence[Member]) -> int:
 
 
 def local_world_size(ranks: Iterable[ProcessInfo]) -> int | None:
-    """LOCAL_WORLD_SIZE in their environments; None where it is in none."""
-    sizes = (whole_number((rank.env or {}).get("LOCAL_WORLD_SIZE")) for rank in ranks)
+    """What their environments tell of it; None where none does."""
+    sizes = (ranks_here_of(rank.env or {}) for rank in ranks)
     return max((size for size in sizes if size is not None), default=None)
 
 

@@ -254,12 +254,12 @@ def _missing(scene: _Scene) -> _Answer:
 
 
 def _elsewhere(scene: _Scene) -> _Answer:
-    size, here = scene.job.world_size, len(scene.job.ranks)
-    if scene.waiting and size is not None and size > here:
+    size, here = scene.job.world_size or 0, len(scene.job.ranks)
+    if scene.waiting and size > here:
         return _Answer(
             f"all {here} ranks {_where(scene)} wait, {size - here} of {size} ranks are on other machines", "elsewhere"
         )
-    return _Answer(f"all ranks are {_where(scene)}")
+    return _Answer(f"all ranks are {_where(scene)}" if size <= here else f"{size - here} of {size} ranks not seen")
 
 
 def _where(scene: _Scene) -> str:

@@ -17,7 +17,7 @@ _STEP = lazy_regex(
 """The line begins with the step, if need be behind a clock, the word for training, or the epoch."""
 _PAIR = lazy_regex(
     rf"[\s,;|:()\[\]/-]*?(?P<name>[a-z][\w/.@-]*(?: [a-z][\w/@-]*){{0,2}}?)(?P<mark>\s?[=:]\s*|\s+)"
-    rf"(?P<value>{_NUMBER}|nan|-?inf)(?P<unit>%| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
+    rf"(?P<value>{_NUMBER}|nan|-?inf)(?P<unit>%|/\d+| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
     re.IGNORECASE,
 )
 _END = lazy_regex(r"[\s,;|)\].-]*(?:[(\[]\d+(?:\.\d+)?\s?m?s(?:ec)?[)\]]\s*)?")

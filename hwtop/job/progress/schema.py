@@ -24,7 +24,7 @@ from hwtop.model.log import Progress
 _SURE = 3
 """Lines that must move together: two may do so by chance. Engineering default."""
 _SURE_WITHOUT_WORDS = 6
-"""Lines in which a counter of an unknown name must grow evenly. Engineering default."""
+"""Lines in which a counter of an unknown name must grow evenly; `_SURE` of a known one. Engineering default."""
 _TRIED = 400
 """Lines without a known word that are looked through for a counter: a file that has none by then has none. Engineering default."""
 _KEPT_LAYOUTS = 16
@@ -121,12 +121,14 @@ def _step_of(rows: Sequence[Sequence[Field]]) -> int | None:
 
 def _even_counter(rows: Sequence[Sequence[Field]]) -> int | None:
     """The place of the first whole number that grows by the same from each line to the next, beside one that changes and has no unit."""
-    if len(rows) < _SURE_WITHOUT_WORDS:
+    if len(rows) < _SURE:
         return None
     columns = [list(column) for column in zip(*rows, strict=True)]
     if not any(_is_measured(column) and not column[0].unit and not column[0].per for column in columns):
         return None
-    return next((place for place, column in enumerate(columns) if _is_counter(column) and _is_even(column)), None)
+    counters = (place for place, column in enumerate(columns) if _is_counter(column) and _is_even(column))
+    is_long = len(rows) >= _SURE_WITHOUT_WORDS
+    return next((place for place in counters if is_long or name_of(columns[place][0].key) is not None), None)
 
 
 def _is_even(column: Sequence[Field]) -> bool:

@@ -219,6 +219,11 @@ def _evidence(history: History, job: Job, cause: HangCause, culprits: Sequence[s
     lines = [f"rank {rank.rank} asks: {frame.code} ({place(frame)})" for rank, frame in _questions(ranks)[:2]]
     lines.append(f"{cause.why} ({kind} hang)" if cause.trail[-1].is_it else f"a {kind} hang")
     lines += culprits
+    absent = (job.world_size or 0) - len(job.ranks)
+    if absent > 0 and cause.kind != "elsewhere":
+        lines.append(
+            f"{absent} of {job.world_size} ranks {'has' if absent == 1 else 'have'} no process here: on another machine, or ended before hwtop looked"
+        )
     if parting(job.stacks.groups):
         lines.append(parting(job.stacks.groups))
     if job.flight.verdict is not None:

@@ -25,10 +25,9 @@ DOUBLED_POINTS = 60
 FIVEFOLD, FIVEFOLD_POINTS = 5.0, 30
 """Times the first step time, and the values of a rise by so much: batches that are sorted by length rise by less within an epoch.
 Engineering default."""
-RISE_S = 60.0
-"""Shortest time of a rise by less than `TRIPLED`. Engineering default."""
 TRIPLED, TRIPLED_S = 3.0, 25.0
-"""Times the first step time, and the time of a rise by so much. Engineering default."""
+"""Times the first step time, and the shortest time of a rise by so much. One that takes n times as long need only be by the n-th root: a rise at
+a steady rate is as certain at each moment. Engineering default."""
 RISE_TAU = 0.6
 """Order of the block medians (Kendall's tau): at 1 each is above all before it. Engineering default."""
 _RISEN = 1.3
@@ -119,9 +118,8 @@ def _least(count: float, seconds: float, slower_share: float) -> float:
     """By how much so few steps in so short a time must have risen."""
     if count < DOUBLED_POINTS:
         return FIVEFOLD
-    if seconds < RISE_S:
-        return TRIPLED
-    return 1 + slower_share if count >= RISE_POINTS else DOUBLED
+    by_count = 1 + slower_share if count >= RISE_POINTS else DOUBLED
+    return max(by_count, TRIPLED ** (TRIPLED_S / seconds))
 
 
 def _grown(history: History, pace: Pace) -> tuple[GrownShare | None, tuple[str, ...]]:

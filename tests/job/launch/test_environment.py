@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.job.launch.environment import job_key, kept, local_rank_of, rank_of, restarts_of, world_size_of
+from hwtop.job.launch.environment import (
+    job_key,
+    kept,
+    local_rank_of,
+    rank_of,
+    ranks_here_of,
+    restarts_of,
+    world_size_of,
+)
 
 
 def test_keeps_ranks_and_switches_and_no_secret() -> None:
@@ -70,6 +78,27 @@ def test_job_key_prefers_what_is_unique() -> None:
     assert job_key({"RAY_JOB_ID": "01000000"}, 7) == "ray-01000000"
     assert job_key({}, 7) == "pid-7"
     assert job_key({}, None) is None
+
+
+@pytest.mark.parametrize(
+    ("env", "here"),
+    [
+        ({"LOCAL_WORLD_SIZE": "4", "WORLD_SIZE": "8", "MASTER_ADDR": "node1", "MASTER_PORT": "1"}, 4),
+        ({"LOCAL_WORLD_SIZE": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}, 1),
+        ({"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}, 2),
+        ({"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"}, 2),
+        ({"WORLD_SIZE": "2", "MASTER_ADDR": "localhost"}, None),
+        ({"WORLD_SIZE": "2", "MASTER_ADDR": "node1", "MASTER_PORT": "1"}, None),
+        ({"WORLD_SIZE": "2"}, None),
+        ({"WORLD_SIZE": "999999999", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"}, None),
+    ],
+)
+def test_how_many_ranks_belong_to_this_machine(env: dict[str, str], here: int | None) -> None:
+    assert ranks_here_of(env) == here
+
+
+def test_a_size_that_no_job_has_is_not_believed() -> None:
+    assert world_size_of({"WORLD_SIZE": "999999999"}, False) is None
 
 
 def test_world_size_and_restarts() -> None:

@@ -39,6 +39,7 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("INFO:trainer:step 30 wgan_gap 0.1234", {"step": 30}),
     ("Epoch 2 Batch 10/400 energy=-12.125", {"epoch": 2, "step": 10, "total_steps": 400}),
     ("episode 380 return +4.21 policy_loss +4.510 len 60", {"step": 380, "reward": 4.21}),
+    ("iter   30 misfit   76.94781 rank 0/2", {"step": 30}),
     ("round 7 loss 1.0076", {"step": 7, "loss": 1.0076}),
     # a loss comes before what is no more than a metric beside it, and one of several is none
     ("it 3 mse 0.25 loss 0.5", {"step": 3, "loss": 0.5}),

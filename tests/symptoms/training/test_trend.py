@@ -167,6 +167,8 @@ def rising(values: Sequence[float], **fields: Any) -> str | None:
         ([value * (1 + index**2 / 40) for index, value in enumerate(steps(50))], True),  # fivefold: even fewer
         ([value * (1 + index**2 / 40) for index, value in enumerate(steps(38))], False),
         ([value / 60 * (1 + index / 40) for index, value in enumerate(steps(200))], True),  # sixfold in half a minute
+        ([value / 60 * (1 + index / 400) for index, value in enumerate(steps(600))], True),  # twice in a minute
+        ([value / 60 * (1 + index / 200) for index, value in enumerate(steps(300))], False),  # and in half of one
         (
             [value / 6 * (1 + index / 30) for index, value in enumerate(steps(100))],
             True,
