@@ -73,7 +73,7 @@ class StackSamples:
         series = self._series.setdefault(dump.pid, Series(self._halts))
         said = classified(thread.frames, has_device)
         series.add(Sample(dump.at_s, said, thread.is_active))
-        series.stack_state = StackState(dump=dump, thread=thread, classified=said)
+        series.stack_state = StackState(dump=dump, thread=thread, classified=series.samples[-1].classified)
 
     def add_profile(self, profile: StackProfile, *, has_device: bool = False) -> None:
         """Take in a window of samples."""

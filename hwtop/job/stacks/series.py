@@ -12,6 +12,7 @@ from msgspec import Struct
 from hwtop.job.stacks.classified import ClassifiedStack
 from hwtop.job.stacks.frames import is_user_frame
 from hwtop.job.stacks.intervals import PhaseIntervals
+from hwtop.job.stacks.saving import LEARNS, Saving
 from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackDump, ThreadStack
 
@@ -24,14 +25,13 @@ _KEPT_SAMPLES = 400
 _BEFORE_TRAINING: frozenset[Phase] = frozenset({"startup", "rendezvous"})
 _OF_TRAINING: frozenset[Phase] = frozenset({"forward", "backward", "optimizer", "data", "data-main"})
 """Once a process was seen in one of these, what it did while it started no longer counts in its shares."""
-_LEARNS: frozenset[Phase] = frozenset({"forward", "backward", "optimizer"})
 _PREPARES: frozenset[Phase] = frozenset(
     {"startup", "rendezvous", "compile", "data-main", "other", "logging", "checkpoint"}
 )
-"""All that was seen before the first of `_LEARNS`: then a data set was read or made (and its cache written), or a checkpoint loaded,
+"""All that was seen before the first of `LEARNS`: then a data set was read or made (and its cache written), or a checkpoint loaded,
 before the training, and that does not count. A barrier, where the ranks meet, does not end it."""
 _KEPT_FUNCTIONS = 8192
-_STEPS: frozenset[Phase] = _LEARNS | {"data", "sync"}
+_STEPS: frozenset[Phase] = LEARNS | {"data", "sync"}
 """Only a training loop is seen in these."""
 T = TypeVar("T")
 
@@ -95,6 +95,7 @@ class Series:
         self.has_only_prepared = True
         self.has_stepped = False
         self.intervals = PhaseIntervals()
+        self._saving = Saving()
         self._window: tuple[tuple[object, ...], list[Sample]] | None = None
         """The last window, with what it depends on."""
         self._known: dict[str, tuple[int, int, object]] = {}
@@ -102,7 +103,7 @@ class Series:
 
     def add(self, sample: Sample) -> None:
         """Take in the next one in time."""
-        said = sample.classified
+        said = self._saving.read(sample.classified)
         if self.looks == 0 or said.place != self.place:
             self.place, self.same_since_s, self.elsewhere_s = said.place, sample.at_s, self.seen_s
         if self.looks == 0 or functions_of(said) != self.functions or sample.at_s - self.seen_s > GAP_S:
@@ -114,14 +115,14 @@ class Series:
         self.has_trained = self.has_trained or said.phase in _OF_TRAINING
         if said.phase in _BEFORE_TRAINING and not self.has_trained:
             self.started_until_s = sample.at_s
-        if said.phase in _LEARNS:
+        if said.phase in LEARNS:
             self.begin()
         self.has_only_prepared = self.has_only_prepared and (said.phase in _PREPARES or said.is_at_barrier)
         if (
             self.has_trained and not self.has_only_prepared
         ):  # what a start loads, writes and compiles interrupts nothing
             self.intervals.add(sample.at_s, said.phase)
-        self.samples.append(sample)
+        self.samples.append(sample if said is sample.classified else Sample(sample.at_s, said, sample.is_active))
 
     def begin(self) -> None:
         """The training runs by now. Where all before was preparation, that does not count."""
