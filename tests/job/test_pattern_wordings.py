@@ -40,6 +40,8 @@ SAID = [
     ("network-link", "link mlx5_7/1 subnet_prefix fe80 lid 3403 sm_lid 1 lmc 0 state DOWN physical_state POLLING"),
     ("filesystem-hang", "Jul 13 02:02:35 n2 kernel: nfs: server filer.example.org not"),
     ("filesystem-hang", "LustreError: (obd_config.c:845:class_setup()) setup MGC10.0.0.2@tcp failed (-22)"),
+    ("checkpoint-error", "WARNING photometry 53744 ms weights not put away: OSError(27, \"Can't synchronously write data (file write failed: filename = 'night.weights.h5', errno = 27, error message = 'File too large')\")"),
+    ("checkpoint-error", "could not save model to out/best.pt: disk error"),
     ("checkpoint-error", "KeyError: 'unexpected key \"head.weight\" in state_dict'"),
     ("nccl-error", "n2: Net : Call to recv from 10.0.0.7<56843> failed : Connection refused"),
     ("checkpoint-error", "AssertionError: zero_stage mismatch between checkpoint and current configuration"),
