@@ -94,6 +94,12 @@ class Found:
         if total is not None:
             self.totals[name] = total
 
+    def take_field(self, name: str, value: float, field: Field, key: str) -> None:
+        """The same of a field, which also tells whether a 0 is one to the last digit."""
+        self.take(name, value, field.total, key)
+        if name in ("lr", "loss") and value == 0 and field.is_exact:
+            self.zeros.append(name)
+
     def rate(self, speed: tuple[float, str], key: str) -> None:
         """Take a rate of work."""
         self.rates.append(speed)
@@ -221,9 +227,7 @@ def _take(found: Found, field: Field, previous: str) -> str:
         return ""
     if name == "step_time" and name not in found.values:
         found.is_per_step = is_per_step
-    found.take(name, value, field.total, plain_key(field.key))
-    if name in ("lr", "loss") and value == 0 and field.is_exact:
-        found.zeros.append(name)
+    found.take_field(name, value, field, plain_key(field.key))
     return name
 
 

@@ -154,7 +154,7 @@ def _learned(row: Sequence[Field], step: int, text: str) -> Progress | None:
         name = "step" if place == step else name_of(field.key) or _long_form(field.key)
         value = None if name is None or (name == "epoch" and not field.value.is_integer()) else value_of(name, field)
         if name is not None and value is not None and not is_foreign(field.key):
-            found.take(name, value, field.total, field.key)
+            found.take_field(name, value, field, field.key)
         elif (speed := rate(field)) is not None:
             found.rate(speed, field.key)
         elif is_some_loss(field.key.removesuffix(" is")) and not is_foreign(field.key):

@@ -29,6 +29,7 @@ def last(*lines: str) -> dict[str, Any]:
         (("ep1 step34 loss 2.5", "ep1 step35 loss 2.25", "ep1 step36 loss 2.0"), {"epoch": 1, "step": 36, "loss": 2.0}),
         (("rank0 step 34 loss 2.5", "rank0 step 35 loss 2.25"), {"step": 35, "loss": 2.25}),
         (("iter 10 (3 of 4 shots) misfit 73.8", "iter 20 (3 of 4 shots) misfit 73.3", "iter 30 (2 of 4 shots) misfit 76.9"), {"step": 30}),
+        (("pas 16 ¦ perte 29.2 ¦ taux d'apprentissage 0.000e+00", "pas 32 ¦ perte 28.6 ¦ taux d'apprentissage 0.000e+00", "pas 48 ¦ perte 27.6 ¦ taux d'apprentissage 0.000e+00"), {"step": 48, "loss": 27.6, "lr": 0.0, "zeros": ("lr",)}),
         (("loss: 2.50, games: 300", "loss: 2.25, games: 600", "loss: 2.125, games: 900"), {"step": 900, "loss": 2.125}),
     ],
 )  # fmt: skip
