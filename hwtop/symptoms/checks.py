@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from statistics import fmean, median
 
-from hwtop.job.hang.rank_state import share_of
+from hwtop.job.hang.rank_state import share_of, waits_for_ranks
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s
 from hwtop.job.rank_set import named, rank_set
 from hwtop.job.size import part
@@ -96,15 +96,18 @@ def phases(*phases: Phase, waits: bool = False) -> Callable[[History], Result]:
     """Share of these phases in the samples of the ranks. What no rule of the stacks knows may be one of them. `waits`: so may be a wait
     for other ranks, which DDP over gloo does inside of backward."""
 
-    def share(rank: Rank) -> float:
-        return max(share_of(rank, *phases), (rank.stack.wait_share or 0.0) if waits else 0.0)
+    def share(rank: Rank, is_alone: bool) -> float:
+        return max(share_of(rank, *phases), waits_for_ranks(rank, is_alone=is_alone) if waits else 0.0)
 
     def measure(history: History) -> Result:
         ranks = [rank for rank in history.live_ranks if rank.stack.samples >= MIN_SAMPLES and rank.state != "starting"]
         if not ranks:
             return Result("unknown", f"fewer than {MIN_SAMPLES} stack samples of each rank")
-        shares = [share(rank) for rank in ranks]
-        most = max(share_at_most(min(1.0, share(rank) + share_of(rank, "other")), rank.stack.samples) for rank in ranks)
+        shares = [share(rank, len(ranks) == 1) for rank in ranks]
+        most = max(
+            share_at_most(min(1.0, each + share_of(rank, "other")), rank.stack.samples)
+            for rank, each in zip(ranks, shares, strict=True)
+        )
         text = f"{percent(median(shares))} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
         if most < SMALL_SHARE:
             return Result("no", text)

@@ -100,6 +100,12 @@ def test_waits_for_other_ranks_inside_of_backward_are_communication(waits: float
     assert (found, text.startswith(f"{waits:.0%}".replace("%", " %"))) == (verdict, True)
 
 
+def test_who_is_alone_waits_for_the_device_and_not_for_ranks() -> None:
+    syncs = [rank(number, samples=60, phase_shares=shares(sync=0.9, other=0.1), wait_share=0.9) for number in range(2)]
+    assert answers(constant(job(*syncs)))["Does communication dominate?"][0] == "yes"
+    assert answers(constant(job(syncs[0])))["Does communication dominate?"][0] != "yes"
+
+
 def test_where_the_job_stands_still_communication_does_not_dominate_it() -> None:
     late = [rank(number, samples=60, phase_shares=shares(collective=1.0), state="stuck") for number in range(2)]
     verdict, text = answers(constant(job(*late)))["Does communication dominate?"]

@@ -84,6 +84,8 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
 
     Who only waits for a rank that still works is not stuck, and among ranks that wait the one that waits least is slow.
     """
+    if len(ranks) == 1 and ranks[0].state == "collective-wait" and waits_for_ranks(ranks[0], is_alone=True) < MOSTLY:
+        ranks = [replace(ranks[0], state="training")]
     slow = slowest(ranks)
     if slow is not None and slow.state == "training":
         ranks = [replace(rank, state="slow") if rank is slow else rank for rank in ranks]
@@ -99,6 +101,12 @@ def settled(ranks: Sequence[Rank]) -> tuple[Rank, ...]:
             for rank in ranks
         ]
     return tuple(ranks)
+
+
+def waits_for_ranks(rank: Rank, *, is_alone: bool) -> float:
+    """Share of its samples in waits for other ranks; one that is alone on its machine waits for the device where it synchronises."""
+    share = rank.stack.wait_share or 0.0
+    return max(0.0, share - share_of(rank, "sync")) if is_alone else share
 
 
 def _missed(ranks: Sequence[Rank]) -> tuple[int, ...]:

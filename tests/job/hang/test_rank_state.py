@@ -246,3 +246,10 @@ def test_a_rank_that_computes_for_ever_is_stuck_when_the_others_wait_for_it() ->
     loops = {"phase": "other", "is_waiting": False, "idle_for_s": 0.0, "os_state": "R", "wait_share": 0.0}
     assert states(still(0, 30.0), still(1, 30.0, **loops, state="training")) == ["stuck", "stuck"]
     assert states(still(0, 30.0), still(1, 15.0, **loops, state="training")) == ["collective-wait", "slow"]
+
+
+def test_a_rank_that_is_alone_trains_while_it_waits_for_its_device() -> None:
+    syncs = rank(samples=60, phase="sync", phase_shares=shares(sync=0.9, other=0.1), wait_share=0.9)
+    waits = rank(samples=60, phase="backward", phase_shares=shares(backward=1.0), wait_share=0.9)
+    assert settled([replace(syncs, state=rank_state(syncs))])[0].state == "training"
+    assert settled([replace(waits, state=rank_state(waits))])[0].state == "collective-wait"
