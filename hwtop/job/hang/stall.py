@@ -158,14 +158,20 @@ def _is_asleep(rank: Rank) -> bool:
 
 def _is_silence_unusual(live: Sequence[Rank]) -> bool:
     """The job reports its steps, and has not for improbably long."""
-    is_known = any(rhythm_s(rank) is not None for rank in live) and newest_report_s(live) is not None
+    is_known = any(_usual_s(rank) is not None for rank in live) and newest_report_s(live) is not None
     return is_known and _phi_of_reports(live) >= LEVEL
 
 
 def _phi_of_reports(live: Sequence[Rank]) -> float:
     """Of the time since anybody reported anything."""
-    usual_s = min((known for rank in live if (known := rhythm_s(rank)) is not None), default=None)
+    usual_s = min((known for rank in live if (known := _usual_s(rank)) is not None), default=None)
     return phi_of_silence(newest_report_s(live), usual_s)
+
+
+def _usual_s(rank: Rank) -> float | None:
+    """Time between two reports; where too few show it, at most all the time from the start of the job to the last of them."""
+    known_s, past = rhythm_s(rank), rank.log.past_pace
+    return past.steps * past.step_s if known_s is None and past is not None else known_s
 
 
 def _floor_s(live: Sequence[Rank], gpus: Sequence[Gpu], patience: Patience) -> float:

@@ -10,6 +10,7 @@ from hwtop.job.hang.stall import Patience, silence_s
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.log import Progress
 from hwtop.model.process import SystemCall
+from hwtop.model.rank import PastPace
 from tests.job.hang.standstill import is_standing_still
 from tests.job.hang.test_rank_state import dump
 from tests.parts import replace
@@ -143,3 +144,22 @@ def test_who_has_written_and_is_not_read_hangs_whatever_the_kernel_calls_its_wai
     write = SystemCall(name="write", fd=3, target="socket:[165513]", peer_pids=(31906,))
     assert not is_standing_still([idle])
     assert is_standing_still([replace(idle, call=write)])
+
+
+@pytest.mark.parametrize(("wrote_for_s", "expected"), [(4.0, True), (30.0, False), (None, False)])
+def test_few_reports_bound_how_often_they_come(wrote_for_s: float | None, expected: bool) -> None:
+    """It polls, and its only reports all came within the first seconds of the job."""
+    past = None if wrote_for_s is None else PastPace(steps=20, step_s=wrote_for_s / 20)
+    polls = still(
+        0,
+        60.0,
+        phase="other",
+        is_waiting=False,
+        same_stack_for_s=1.0,
+        same_function_for_s=60.0,
+        asleep_for_s=0.0,
+        log_interval_s=None,
+        step_time_s=None,
+        past_pace=past,
+    )
+    assert is_standing_still([polls]) is expected

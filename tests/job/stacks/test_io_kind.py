@@ -48,6 +48,7 @@ SAVES = [
     ("f.write(blob)", "lzma.py write"),
     ("pickle.dump(params, out)", "bz2.py write"),
     ('z.writestr("w.bin", raw)', "zipfile/__init__.py write", "zipfile/__init__.py writestr"),
+    ("packed = gzip.compress(buffer.getvalue(), 6)", "gzip.py compress"),
     ("tar.add(folder)", "gzip.py write", "tarfile.py addfile", "tarfile.py add"),
     ("shutil.copytree(run, backup)", "shutil.py copyfile", "shutil.py copytree"),
     ("json.dump(tree, f)", "json/encoder.py _iterencode_dict", "json/__init__.py dump"),
