@@ -176,6 +176,7 @@ STEADY = [0.2 * (1 + NOISE.gauss(0, 0.02)) for _ in range(200)]
             "it rises from 0.339 s to 0.483 s in 55 step times of steps 1 to 65: too short to distinguish a trend from a stretch of longer steps",
         ),
         (paced(STEADY), "no", "no change of 15 % or more, no trend in 190 step times of steps 1 to 200"),
+        (paced([*STEADY[:90], *[1.0] * 9]), "unknown", "before: not yet for long enough to be a change"),
         (paced(STEADY[:30]), "unknown", "30 step times known; 45 are needed"),
         (paced([NOISE.choice((0.2, 0.9)) for _ in range(200)]), "unknown", "they differ too much from step to step"),
         (paced(STEADY[:60], first=241), "unknown", "of the reported steps before, no time is known"),

@@ -17,7 +17,7 @@ from hwtop.job.progress.table import Columns, heading, heading_of_two
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_MAY_BE_ROW = lazy_regex(r"\s*[|\d]")
+_MAY_BE_ROW = lazy_regex(r"\s*[|│┃║┆┇┊┋\d]")
 _READ_ROW_CHARS = 4096
 _RETURN = lazy_regex(r"\r|\^M|#015")
 """As it is, and as `cat -v` and syslog write it."""

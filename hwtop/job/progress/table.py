@@ -12,6 +12,8 @@ from hwtop.job.progress.found import Found, value_of
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
+_DRAWN = str.maketrans("│┃║┆┇┊┋", "|||||||")
+"""Lines that divide the cells of drawn tables, which are heavier in the heading (rich)."""
 _READ_CELLS = 64
 _READ_CHARS = 1024
 _COUNTERS = {"step", "iteration", "epoch"}
@@ -35,7 +37,7 @@ class Columns(Struct, frozen=True):
 
     def row(self, text: str) -> Progress | None:
         """What a row tells; None for a line that is not one."""
-        cells = _cells(text, self.separator)
+        cells = _cells(text.translate(_DRAWN), self.separator)
         if self.separator == "  ":
             cells = text.split(None, len(self.names))[: len(self.names)]  # a bar may follow
         if len(cells) != len(self.names):
@@ -55,6 +57,7 @@ def heading(text: str) -> Columns | None:
     """The columns that a line of names announces; None unless it names a counter and something that is told of it."""
     if len(text) > _READ_CHARS:
         return None
+    text = text.translate(_DRAWN)
     lower = text.lower()
     if not any(word in lower for word in ("loss", "gpu_mem")) or not any(word in lower for word in _COUNTER_WORDS):
         return None
@@ -71,7 +74,7 @@ def heading(text: str) -> Columns | None:
 
 def heading_of_two(above: str, below: str) -> Columns | None:
     """The columns of a heading of two lines, as MATLAB's `trainNetwork` draws it: `| Mini-batch |` over `|   Loss   |`."""
-    upper, lower = _cells(above, "|"), _cells(below, "|")
+    upper, lower = _cells(above.translate(_DRAWN), "|"), _cells(below.translate(_DRAWN), "|")
     if len(upper) != len(lower):
         return None
     return heading(

@@ -62,6 +62,13 @@ def slower_since_the_start(history: History) -> Result:
         return Result("unknown", f"{text}; of the reported steps before, no time is known")
     if least >= 1.0:
         return Result("unknown", f"{text}: they differ too much from step to step")
+    newest = pace.values[-pace.least(AFTER_POINTS) :]
+    earlier = pace.values[: -len(newest)]
+    if median(newest) >= (1 + PACE.slower_share) * median(earlier):
+        slower = (
+            f"{pace.shown(median(newest))} in the newest {len(newest)} {what}, {pace.shown(median(earlier))} before"
+        )
+        return Result("unknown", f"{slower}: not yet for long enough to be a change")
     return Result("no", text)
 
 

@@ -238,3 +238,12 @@ def test_a_line_of_nothing_but_pairs_tells_the_speed() -> None:
     assert newest("Nodes: 2, Rate/device: 7.5, images/sec: 31.5").throughput == 31.5
     assert newest("we saw images/sec: 31.5 on that machine").throughput is None
     assert newest("prompt len: 20, tokens/s: 31.5").throughput is None
+
+
+@pytest.mark.parametrize(("top", "side"), [("┃", "│"), ("║", "║"), ("|", "|"), ("│", "┊")])
+def test_a_drawn_table_is_read_whatever_its_lines_are(top: str, side: str) -> None:
+    names = f" {top} ".join(["", "shard", "step", "loss", "lr", "tok/s", ""]).strip()
+    cells = f" {side} ".join(["", "3", "920", "4.25", "5.84e-04", "25920", ""]).strip()
+    assert read(names, "┡━━━━╇━━━━┩", cells)[-1] == Progress(
+        step=920, loss=4.25, lr=5.84e-4, throughput=25920, throughput_unit="tokens/s"
+    )

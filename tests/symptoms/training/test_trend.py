@@ -167,8 +167,6 @@ def rising(values: Sequence[float], **fields: Any) -> str | None:
         ([value * (1 + index**2 / 40) for index, value in enumerate(steps(50))], True),  # fivefold: even fewer
         ([value * (1 + index**2 / 40) for index, value in enumerate(steps(38))], False),
         ([value / 60 * (1 + index / 40) for index, value in enumerate(steps(200))], True),  # sixfold in half a minute
-        ([value / 60 * (1 + index / 400) for index, value in enumerate(steps(600))], True),  # twice in a minute
-        ([value / 60 * (1 + index / 200) for index, value in enumerate(steps(300))], False),  # and in half of one
         (
             [value / 6 * (1 + index / 30) for index, value in enumerate(steps(100))],
             True,
@@ -183,6 +181,13 @@ def rising(values: Sequence[float], **fields: Any) -> str | None:
 )
 def test_little_by_little(values: list[float], expected: bool) -> None:
     assert (rising(values) is not None) is expected
+
+
+@pytest.mark.parametrize(("seconds", "times", "expected"), [(34, 2.2, False), (48, 2.2, True), (34, 2.9, True)])
+def test_the_longer_a_rise_lasts_the_less_it_need_be(seconds: int, times: float, expected: bool) -> None:
+    values = [0.1 * times ** (1.15 * index / seconds) for index in range(seconds + 1)]  # of which the levels lose a bit
+    found = check_rising(watched(curve("step_time_s", values, every=20, live=seconds + 1)))
+    assert (found is not None) is expected
 
 
 def test_sequences_that_grow_by_plan() -> None:
