@@ -10,6 +10,8 @@ from statistics import fmean, median
 from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
+from hwtop.model.rank import PastPace
+from hwtop.symptoms.excursions import BASE_LEAST
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import limits_of
 from hwtop.symptoms.statistics import block_medians, change_point, trend
@@ -118,6 +120,15 @@ def paces(history: History) -> list[tuple[Pace, Pace | None]]:
     """What is told, each with its second witness. Tokens a second stay the same where only the sequences grow longer."""
     times, throughput = pace_of(history, is_throughput=False), pace_of(history, is_throughput=True)
     return [(one, other) for one, other in ((times, throughput), (throughput, times)) if one is not None]
+
+
+def past_of(history: History, series: Series | None) -> PastPace | None:
+    """What the steps before the watch can have taken at most, by the age of the job; None where too few are known."""
+    if series is None:
+        return None
+    rank = next((rank for rank in history.live_ranks if rank.rank in (series.curve.rank, 0)), None)
+    past = rank.log.past_pace if rank is not None else None
+    return past if past is not None and past.steps >= BASE_LEAST else None
 
 
 def lasted_s(pace: Pace, at: int) -> float:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from statistics import median
 
 from hwtop.model.curve import CurvePoint
-from hwtop.seconds import span
 from hwtop.symptoms.excursions import BASE_LEAST
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
@@ -28,6 +27,7 @@ from hwtop.symptoms.training.pace import (
     is_steadier,
     lasted_s,
     paces,
+    past_of,
 )
 from hwtop.symptoms.training.series import series_of, step_distance, when
 
@@ -63,16 +63,15 @@ def check_drop(history: History, limits: Limits = PACE) -> Observation | None:
 def _before_the_watch(history: History) -> Observation | None:
     """Steps take far longer now than those before hwtop came can have taken: the job is not old enough for that. Both are counted alike."""
     series = series_of(history, "step_time_s")
-    rank = next((rank for rank in history.live_ranks if series and rank.rank in (series.curve.rank, 0)), None)
-    past = rank.log.past_pace if rank is not None else None
-    if series is None or past is None or past.steps < BASE_LEAST:
+    past = past_of(history, series)
+    if series is None or past is None:
         return None
     live = [point for point in series.points if not point.is_past]
     newest_s = _seconds_a_step(live[-AFTER_POINTS:])
     if len(live) <= AFTER_POINTS or live[-1].at_s - live[0].at_s < AFTER_S or newest_s is None:
         return None
     now_s = min(newest_s, _seconds_a_step(live) or 0.0)
-    if now_s < DOUBLED * past.step_s or trend.has_begun(history):
+    if now_s < DOUBLED * past.step_s or trend.still_rises(history):
         return None
     return observed(
         "throughput-drop",
@@ -84,7 +83,7 @@ def _before_the_watch(history: History) -> Observation | None:
             "after": f"{now_s:.3g} s",
         },
         evidence=(
-            f"the job wrote {past.steps} steps in its first {span(past.steps * past.step_s)}, start-up included: at most {past.step_s:.3g} s each",
+            trend.in_words(past),
             f"{len(live)} values since then: {now_s:.3g} s a step",
             *earlier_evidence(history),
         ),

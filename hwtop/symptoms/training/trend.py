@@ -7,7 +7,9 @@ from statistics import median
 
 from msgspec import Struct
 
+from hwtop.model.rank import PastPace
 from hwtop.model.rank_stack import GrownShare
+from hwtop.seconds import span
 from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.others import may_slow
@@ -15,7 +17,7 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
 from hwtop.symptoms.statistics import BLOCKS, block_medians, trend
 from hwtop.symptoms.text import percent
-from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces
+from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces, past_of
 from hwtop.symptoms.training.series import when
 
 RISE_POINTS = 120
@@ -50,6 +52,8 @@ class Rising(Struct, frozen=True):
     """The one place in the code that accounts for it."""
     evidence: tuple[str, ...] = ()
     """That it does."""
+    is_older: bool = False
+    """It began before the watch."""
 
 
 def check_rising(history: History, limits: Limits = PACE) -> Observation | None:
@@ -66,36 +70,56 @@ def slowed_by(history: History) -> GrownShare | None:
     return None if rising is None else rising.place
 
 
-def has_begun(history: History) -> bool:
-    """Steps have come to take twice as long little by little, and are enough for `check_rising` within a minute: that they take longer than
-    before the watch follows from it."""
+def still_rises(history: History) -> bool:
+    """Steps take longer and longer while hwtop looks, and by as much as before or more: that they took less before follows from that."""
     return any(
         risen is not None
-        and risen[1] >= DOUBLED * risen[0]
-        and len(pace.values) >= FIVEFOLD_POINTS
-        and len(pace.values) * pace.steps_a_value >= DOUBLED_POINTS
+        and risen[1] >= (1 + PACE.slower_share) * risen[0]
+        and (past := _past_of(history, pace)) is not None
+        and _comes_now(risen, past)
         for pace, _, risen in history.once(rises)
     )
 
 
+def _comes_now(risen: tuple[float, float], past: PastPace) -> bool:
+    """Half of the whole rise since before the watch, by its logarithm, or more."""
+    return (risen[1] / risen[0]) ** 2 >= risen[1] / past.step_s
+
+
+def in_words(past: PastPace) -> str:
+    """What is known of the steps before the watch."""
+    written_s = span(past.steps * past.step_s)
+    return f"the job wrote {past.steps} steps in its first {written_s}, start-up included: at most {past.step_s:.3g} s each"
+
+
 def _rising(history: History, slower_share: float) -> Rising | None:
     for pace, other, risen in history.once(rises):
-        values = pace.values
-        seconds = lasted_s(pace, 0)
+        values, past = pace.values, _past_of(history, pace)
+        seconds, steps = lasted_s(pace, 0), len(pace.values) * pace.steps_a_value
+        known: tuple[str, ...] = ()
+        if past is not None and risen is not None and _comes_now(risen, past):
+            seconds, steps = seconds + past.steps * past.step_s, steps + past.steps
+            risen, known = (min(risen[0], past.step_s), risen[1]), (in_words(past),)
         if risen is None or seconds < TRIPLED_S or not is_steadier(values):
             continue
         place, evidence = _grown(history, pace)
         if len(values) < FIVEFOLD_POINTS and place is None:
             continue
-        least = _least(len(values) * pace.steps_a_value, seconds, slower_share)
+        least = _least(steps, seconds, slower_share)
         least = min(_BY_ONE_PLACE, least) if place else least
         if risen[1] < least * risen[0]:
             continue
         middle = pace.points[len(pace.points) // 2]
         if other is not None and not agrees(other, middle, slower_share / 4):
             return None
-        return Rising(pace, *risen, place, evidence)
+        return Rising(pace, *risen, place, (*evidence, *known), is_older=bool(known))
     return None
+
+
+def _past_of(history: History, pace: Pace) -> PastPace | None:
+    """Of a pace that is known since the attach only."""
+    is_told = pace.is_throughput or pace.points[0].is_past
+    return None if is_told else past_of(history, pace.series)
 
 
 def rises(history: History) -> list[tuple[Pace, Pace | None, tuple[float, float] | None]]:
@@ -119,7 +143,8 @@ def _least(count: float, seconds: float, slower_share: float) -> float:
     if count < DOUBLED_POINTS:
         return FIVEFOLD
     by_count = 1 + slower_share if count >= RISE_POINTS else DOUBLED
-    return max(by_count, TRIPLED ** (TRIPLED_S / seconds))
+    by_time: float = TRIPLED ** (TRIPLED_S / seconds)
+    return max(by_count, by_time)
 
 
 def _grown(history: History, pace: Pace) -> tuple[GrownShare | None, tuple[str, ...]]:
@@ -153,7 +178,7 @@ def _observed(history: History, rising: Rising) -> Observation:
         confidence=0.7,
         facts={
             "what": "Throughput falls" if pace.is_throughput else "Step time rises",
-            "since": when(history, first).removeprefix("at "),
+            "since": "before the watch" if rising.is_older else when(history, first).removeprefix("at "),
             "before": pace.shown(rising.start),
             "now": pace.shown(rising.now),
             "grown": _in_words(place) if place else None,

@@ -9,6 +9,7 @@ from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.rank import PastPace
 from hwtop.symptoms.history import History
 from hwtop.symptoms.training.slowdown import check_drop
+from hwtop.symptoms.training.trend import check_rising
 from tests.symptoms.curves import watched
 
 
@@ -61,3 +62,12 @@ def test_slower_than_the_job_can_have_been(why: str, history: History, expected:
 def test_steps_that_still_become_longer_were_no_single_change_before_the_watch() -> None:
     assert check_drop(risen(0.2, 1.2)) is None
     assert check_drop(risen(1.0, 1.2)) is not None
+
+
+def test_what_rises_in_the_watch_has_risen_since_before_it() -> None:
+    seen = check_rising(risen(0.15, 0.4, count=50))
+    assert seen is not None
+    assert seen.title == "Step time rises gradually since before the watch: from 0.1 s to 0.383 s"
+    assert "the job wrote 150 steps in its first 15 s, start-up included: at most 0.1 s each" in seen.evidence
+    assert check_rising(risen(0.15, 0.17, count=50)) is None
+    assert check_rising(risen(1.0, 1.2, count=50)) is None
