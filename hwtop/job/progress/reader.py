@@ -13,7 +13,7 @@ from hwtop.job.progress.languages import in_english
 from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
 from hwtop.job.progress.schema import Schema
-from hwtop.job.progress.table import Columns, heading, heading_of_two
+from hwtop.job.progress.table import Columns, heading, heading_of_two, may_head
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
@@ -108,7 +108,7 @@ class ProgressReader:
         if len(text) <= _READ_HEADING_CHARS and _FOREIGN_HEADING.fullmatch(text):
             self._foreign_left = _MOST_FOREIGN
         lower = text.lower()
-        if "loss" in lower or "gpu_mem" in lower:
+        if may_head(lower) or "loss" in lower:
             self._columns = heading(line.body) or heading_of_two(self._above, line.body) or self._columns
         self._above = text if "iteration" in lower and len(text) <= _READ_ROW_CHARS else ""
         return None

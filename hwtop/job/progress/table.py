@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from hwtop.job.progress.field_names import is_foreign, name_of, spaced
+from hwtop.job.progress.field_names import is_foreign, is_loss_by_name, name_of, spaced
 from hwtop.job.progress.field_units import Field, rate
 from hwtop.job.progress.found import Found, value_of
 from hwtop.lazy_regex import lazy_regex
@@ -18,6 +18,7 @@ _READ_CELLS = 64
 _READ_CHARS = 1024
 _COUNTERS = {"step", "iteration", "epoch"}
 _COUNTER_WORDS = ("epoch", "step", "iter")
+_DIGITS_ALONE = lazy_regex(r"(?<![\w.])\d")
 _SPACES = lazy_regex(r"\s{2,}")
 _NUMBER = lazy_regex(
     r"\s*(?P<value>[+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|nan|inf))(?:/(?P<total>\d+))?\s*$", re.IGNORECASE
@@ -53,13 +54,18 @@ class Columns(Struct, frozen=True):
         return found.progress() if found.values.keys() & _COUNTERS else None
 
 
+def may_head(lower: str) -> bool:
+    """Cheap: it is asked of every line that tells nothing. Names no number, and a counter."""
+    return any(map(lower.__contains__, _COUNTER_WORDS)) and _DIGITS_ALONE.search(lower) is None
+
+
 def heading(text: str) -> Columns | None:
     """The columns that a line of names announces; None unless it names a counter and something that is told of it."""
     if len(text) > _READ_CHARS:
         return None
     text = text.translate(_DRAWN)
     lower = text.lower()
-    if not any(word in lower for word in ("loss", "gpu_mem")) or not any(word in lower for word in _COUNTER_WORDS):
+    if not may_head(lower):
         return None
     separator = next((mark for mark in ("|", "\t", ";", ",") if mark in text.strip()), "  ")
     cells = _cells(text, separator)
@@ -90,8 +96,9 @@ def _names(keys: tuple[str, ...]) -> tuple[str | None, ...]:
         names[keys.index("total")] = "loss"  # YOLOv7
     elif "loss" not in names:
         parts = [index for index, key in enumerate(keys) if key.endswith(" loss") and not is_foreign(key)]
-        if parts:
-            names[parts[0]] = "loss"
+        objectives = [index for index, key in enumerate(keys) if is_loss_by_name(key)]
+        if parts or len(objectives) == 1:
+            names[(parts or objectives)[0]] = "loss"
     return tuple(None if name in names[:index] else name for index, name in enumerate(names))
 
 

@@ -210,14 +210,15 @@ def _reported_overflows(history: History, limits: Limits) -> Observation | None:
         return None
     between = [point for point in (loss.points if loss else ()) if events[0].at_s <= point.at_s <= events[-1].at_s]
     first = between[0].step if between else None
+    steps = _steps_of(between) if loss is not None else _lines_of(events)
     if (
         any(event.is_past for event in events)
-        or _steps_of(between) > limits.lines / limits.skipped_share
+        or steps > limits.lines / limits.skipped_share
         or (first is not None and first < FIRST_STEPS)
     ):
         return None
     return _overflow(
-        {"reported": limits.lines, "steps": max(limits.lines, _steps_of(between))},
+        {"reported": limits.lines, "steps": max(limits.lines, steps)},
         tuple(f"{quoted(event.path)}: {quoted(event.text)}" for event in (events[0], events[-1])),
         tuple(sorted({event.rank for event in events if event.rank is not None})),
         events[-1].text,
@@ -228,6 +229,12 @@ def _steps_of(points: Sequence[CurvePoint]) -> int:
     """How many steps these losses span; without a step in the log, each is told one."""
     first, last = (points[0].step, points[-1].step) if points else (None, None)
     return len(points) if first is None or last is None else last - first + 1
+
+
+def _lines_of(events: Sequence[LogEvent]) -> int:
+    """How many lines these span in their file: where no loss is read, any other line between them may be of a step that was taken."""
+    first, last = events[0].line_no, events[-1].line_no
+    return len(events) if first is None or last is None else last - first + 1
 
 
 def _is_over(history: History, last: LogEvent, loss: Series | None) -> bool:

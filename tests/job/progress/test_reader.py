@@ -15,6 +15,13 @@ def read(*lines: str) -> list[Progress | None]:
     return [reader.read(line) for line in lines]
 
 
+def test_a_heading_may_name_its_loss_by_what_it_is() -> None:
+    assert read("step;mse;lr;scale", "20;0,25;1e-4;65536", "40;0,125;1e-4;65536")[-1] == Progress(
+        step=40, loss=0.125, lr=1e-4
+    )
+    assert read("step;mse;bce", "20;0,25;0,5")[-1] is None, "two objectives, no sum"
+
+
 def test_csv_with_a_heading() -> None:
     assert read("epoch,step,train_loss,val_loss,lr", "0,10,2.5,3.5,0.001", "0,20,2.25,,0.001")[1:] == [
         Progress(epoch=0, step=10, loss=2.5, lr=0.001),

@@ -545,6 +545,14 @@ def test_lines_about_skipped_steps(watched_job: History, expected: bool) -> None
     assert (check_scale(watched_job) is not None) is expected
 
 
+@pytest.mark.parametrize(("apart", "expected"), [(1, True), (6, True), (7, False), (30, False)])
+def test_where_no_loss_is_read_lines_between_those_about_skipped_steps_may_be_steps(apart: int, expected: bool) -> None:
+    events = tuple(
+        event("loss-scale-overflow", "context", at_s=0.5 + index, line_no=100 + index * apart) for index in range(5)
+    )
+    assert (check_scale(History([derived(9.0, job(rank(0), events=events))])) is not None) is expected
+
+
 def test_one_fault_is_one_card() -> None:
     def finding(symptom: str) -> Finding:
         return Finding(
