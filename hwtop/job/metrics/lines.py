@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Callable
 
+from hwtop.job.metrics.counter import Counter
 from hwtop.job.metrics.names import meaning
 from hwtop.job.metrics.parsed import MetricValue
 from hwtop.job.metrics.rows import numbers, reported
@@ -65,12 +66,14 @@ class JsonLines(_Lines):
 
     def __init__(self) -> None:
         super().__init__(self._row)
+        self._counter = Counter()
 
     def _row(self, text: str) -> list[MetricValue]:
         row = json.loads(text)
         if not isinstance(row, dict):
             raise ValueError("no object")
-        return reported(numbers(row))
+        found = numbers(row)
+        return reported(found, self._counter.take(found))
 
 
 class CsvTable(_Lines):
@@ -79,6 +82,7 @@ class CsvTable(_Lines):
     def __init__(self) -> None:
         super().__init__(self._row)
         self._names: tuple[str, ...] | None = None
+        self._counter = Counter()
 
     def _row(self, text: str) -> list[MetricValue]:
         dialect = next((each for each in ",;\t" if each in text), ",")
@@ -88,7 +92,8 @@ class CsvTable(_Lines):
             return []
         if len(cells) > len(self._names):
             raise ValueError("more cells than names")
-        return reported({name: float(cell) for name, cell in zip(self._names, cells, strict=False) if _is_number(cell)})
+        row = {name: float(cell) for name, cell in zip(self._names, cells, strict=False) if _is_number(cell)}
+        return reported(row, self._counter.take(row))
 
 
 class MlflowMetric(_Lines):

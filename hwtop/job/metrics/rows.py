@@ -33,14 +33,14 @@ def numbers(row: Mapping[object, object], folder: str = "") -> dict[str, float]:
     return found
 
 
-def reported(row: Mapping[str, float]) -> list[MetricValue]:
-    """What a row of numbers tells, with its step, epoch and time."""
+def reported(row: Mapping[str, float], counter: str | None = None) -> list[MetricValue]:
+    """What a row of numbers tells, with its step, epoch and time; `counter`: what counts the steps where no name says so."""
     known = {tag: found for tag in row if tag[:1] != "_" and (found := meaning(tag)) is not None}
     step = _first(row, known, "step")
     if step is None:
         step = _first(row, known, "iteration")
     if step is None:
-        step = row.get("_step")
+        step = row.get("_step") if counter is None else row[counter]
     epoch = _first(row, known, "epoch")
     reported_s = _time(row)
     if "data_time" in row and "time" in row:  # detectron2 and MMEngine: both are of one iteration

@@ -23,7 +23,7 @@ from hwtop.model.log import Progress
 
 _SURE = 3
 """Lines that must move together: two may do so by chance. Engineering default."""
-_SURE_WITHOUT_WORDS = 6
+SURE_WITHOUT_WORDS = 6
 """Lines in which a counter of an unknown name must grow evenly; `_SURE` of a known one. Engineering default."""
 _TRIED = 400
 """Lines without a known word that are looked through for a counter: a file that has none by then has none. Engineering default."""
@@ -41,7 +41,7 @@ _OF_TRAINING = lazy_regex(rf"(?:\b|_)(?:{'|'.join(_MEASURED)})(?:es)?\b", re.IGN
 """What only a training measures."""
 _WORK = lazy_regex(rf"\d\s+(?:{WORK})\b(?!\s?/|\s+per\b)", re.IGNORECASE)
 """`seen 3200 samples` counts no steps."""
-_NO_STEP = lazy_regex(
+NO_STEP = lazy_regex(
     r"(?:.* )?(?:samples?|tokens?|(?:up)?time|timestamp|seed|eta|elapsed|seconds|bytes|size|version|pid|rank)(?: .*)?"
 )
 """What grows, too, or stands in each line."""
@@ -65,7 +65,7 @@ class Schema:
         layout = tuple(field.key for field in row)
         if len(row) < 2 or (layout not in self._seen and len(self._seen) >= _KEPT_LAYOUTS):
             return progress
-        rows = self._seen.setdefault(layout, deque(maxlen=_SURE_WITHOUT_WORDS))
+        rows = self._seen.setdefault(layout, deque(maxlen=SURE_WITHOUT_WORDS))
         rows.append(row)
         step = 0 if _vouch_for_each_other(row) else _step_of(tuple(rows)[-_SURE:]) if len(rows) >= _SURE else None
         if step is not None and (learned := _learned(row, step, line.body)) is not None:
@@ -127,7 +127,7 @@ def _even_counter(rows: Sequence[Sequence[Field]]) -> int | None:
     if not any(_is_measured(column) and not column[0].unit and not column[0].per for column in columns):
         return None
     counters = (place for place, column in enumerate(columns) if _is_counter(column) and _is_even(column))
-    is_long = len(rows) >= _SURE_WITHOUT_WORDS
+    is_long = len(rows) >= SURE_WITHOUT_WORDS
     return next((place for place in counters if is_long or name_of(columns[place][0].key) is not None), None)
 
 
@@ -139,7 +139,7 @@ def _is_counter(column: Sequence[Field]) -> bool:
     first = column[0]
     is_plain = not any(field.unit or field.per or field.is_percent or field.decimals for field in column)
     grows = all(later.value > earlier.value and later.value.is_integer() for earlier, later in pairwise(column))
-    is_other = is_foreign(first.key) or rate(first) is not None or _NO_STEP.fullmatch(first.key) is not None
+    is_other = is_foreign(first.key) or rate(first) is not None or NO_STEP.fullmatch(first.key) is not None
     return is_plain and grows and name_of(first.key) in (None, "step", "iteration") and not is_other
 
 

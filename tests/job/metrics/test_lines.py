@@ -95,3 +95,23 @@ def test_from_the_middle() -> None:
     lines = JsonLines()
     lines.jump(500)
     assert [each.step for each in lines.feed(b'oss": 3}\n{"step": 7, "loss": 1}\n')] == [7]
+
+
+@pytest.mark.parametrize(
+    ("names", "row", "step"),
+    [
+        ("time,chunk,loss", "{t}.25,{n},0.{n}", 8),
+        ("loss;tick", "0.5;{n}0", 80),
+        ("seed,loss,chunk", "{n},0.5,{n}", 8),  # a seed counts nothing
+        ("time,chunk,loss", "{t}.25,4,0.{n}", None),
+        ("uptime,loss", "{n},0.{n}", None),
+        ("epoch,loss", "{n},0.{n}", None),
+    ],
+)
+def test_a_column_that_grows_evenly_counts_the_steps_where_no_name_says_so(
+    names: str, row: str, step: int | None
+) -> None:
+    lines = [names, *(row.format(n=number, t=100 + number * number) for number in range(3, 9))]
+    found = CsvTable().feed("".join(f"{line}\n" for line in lines).encode())
+    assert found[-1].step == step
+    assert found[0].step is None, "too few rows to tell"
