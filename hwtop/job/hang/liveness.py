@@ -132,8 +132,12 @@ def newest_report_s(ranks: Iterable[Rank]) -> float | None:
 
 
 def rhythm_s(rank: Rank) -> float | None:
-    """Usual time between two reports: lines, or steps where those are longer; None where it is not known."""
-    return max((each for each in (_interval_s(rank), rank.progress.step_time_s) if each is not None), default=None)
+    """Usual time between two reports: lines, or steps where those are longer; None where it is not known.
+
+    Steps whose age is not known, as metrics files are written late, say nothing of a log that is silent.
+    """
+    step_s = None if rank.progress.step_age_s is None else rank.progress.step_time_s
+    return max((each for each in (_interval_s(rank), step_s) if each is not None), default=None)
 
 
 def _interval_s(rank: Rank) -> float | None:

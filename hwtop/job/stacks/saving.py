@@ -22,7 +22,6 @@ _LEAST_SHARE = 0.03
 _STEPS_SHARE = 0.1
 """Of all samples, in parts of a step: with fewer it is not known what the steps of this program are. Engineering default."""
 _KEPT = 8192
-_UNSEEN = 0, 0, 0
 
 Function = tuple[str, str]
 
@@ -42,13 +41,13 @@ class Saving:
         self._steps += steps
         functions = _functions(said)
         for function in functions:
-            looks, saving, stepping = self._of.get(function, _UNSEEN)
+            looks, saving, stepping = self._of.get(function, (0, 0, 0))
             if looks or len(self._of) < _KEPT:
                 self._of[function] = looks + 1, saving + saves, stepping + steps
         return _as_save(said) if said.phase == "other" and any(map(self._saves, functions)) else said
 
     def _saves(self, function: Function) -> bool:
-        looks, saving, stepping = self._of.get(function, _UNSEEN)
+        looks, saving, stepping = self._of.get(function, (0, 0, 0))
         is_known = saving >= _LEAST and saving >= _LEAST_SHARE * looks
         return is_known and not stepping and self._steps >= _STEPS_SHARE * self._looks
 

@@ -71,7 +71,7 @@ def slowed_by(history: History) -> GrownShare | None:
 
 
 def still_rises(history: History) -> bool:
-    """Steps take longer and longer while hwtop looks, and by as much as before or more: that they took less before follows from that."""
+    """Steps take longer and longer while hwtop looks, and by much: that they took less before follows from that."""
     return any(
         risen is not None
         and risen[1] >= (1 + PACE.slower_share) * risen[0]
@@ -82,8 +82,8 @@ def still_rises(history: History) -> bool:
 
 
 def _comes_now(risen: tuple[float, float], past: PastPace) -> bool:
-    """Half of the whole rise since before the watch, by its logarithm, or more."""
-    return (risen[1] / risen[0]) ** 2 >= risen[1] / past.step_s
+    """A third of the whole rise since before the watch, by its logarithm, or more: what grew before was quicker at first."""
+    return (risen[1] / risen[0]) ** 3 >= risen[1] / past.step_s
 
 
 def in_words(past: PastPace) -> str:
