@@ -26,6 +26,11 @@ class IdleClock:
             return self._seen_since_s if self._before_s is None else self._before_s
         return min(self._seen_since_s, self._before_s)
 
+    @property
+    def is_new(self) -> bool:
+        """It has not seen any reading."""
+        return self._seen_at_s is None
+
     def update(self, at_s: float, cpu_pct: float | None, rested_since_s: float | None) -> None:
         """Idle since the earliest time from which CPU time, all in all, stayed under the share.
 

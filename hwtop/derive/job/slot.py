@@ -85,7 +85,8 @@ class RankSlot:
         known = [rates.cpu_pct for rates in everyone if rates.cpu_pct is not None]
         moves = any(rates.read_bytes_per_s or rates.written_bytes_per_s for rates in everyone)
         is_known = len(known) == len(everyone) and not moves
-        self._idle.update(at_s, sum(known) if is_known else None, self._rested_since_s())
+        rested_since_s = self._rested_since_s() if self._idle.is_new else None
+        self._idle.update(at_s, sum(known) if is_known else None, rested_since_s)
 
     def _rested_since_s(self) -> float | None:
         everyone = (self.processes.process, *(worker for worker, _ in self.processes.workers))

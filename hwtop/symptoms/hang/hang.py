@@ -221,9 +221,7 @@ def _evidence(history: History, job: Job, cause: HangCause, culprits: Sequence[s
     lines += culprits
     absent = (job.world_size or 0) - len(job.ranks)
     if absent > 0 and cause.kind != "elsewhere":
-        lines.append(
-            f"{absent} of {job.world_size} ranks {'has' if absent == 1 else 'have'} no process here: on another machine, or ended before hwtop looked"
-        )
+        lines.append(f"{absent} of {job.world_size} ranks not seen: on another machine, or ended before hwtop looked")
     if parting(job.stacks.groups):
         lines.append(parting(job.stacks.groups))
     if job.flight.verdict is not None:
