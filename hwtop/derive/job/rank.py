@@ -105,8 +105,6 @@ def _stack_state_now(pid: int, samples: StackSamples, at_s: float) -> StackState
 
 
 def _with_stack(rank: Rank, samples: StackSamples, at_s: float) -> Rank:
-    if rank.progress.step_time_s is not None:
-        samples.trains(rank.pid)
     shares = samples.shares(rank.pid, at_s)
     workers = [samples.hot(worker.pid) for worker in rank.workers]
     stack_state = _stack_state_now(rank.pid, samples, at_s)

@@ -98,6 +98,9 @@ class JobTracker:
             self._logs.advance(snapshot.logs, self._ranks_of, self._rank_of_pid, job_age_s)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._metrics_files.complete(job, snapshot)
+        for rank in job.ranks:
+            if rank.progress.step_time_s is not None:
+                self._samples.trains(rank.pid)
         job = self._hang.complete(job, snapshot, self._samples)
         return self._ras.advance(self._flight.advance(job, snapshot), snapshot)
 

@@ -99,7 +99,7 @@ class StackSamples:
         self._series.pop(pid, None)
 
     def trains(self, pid: int) -> None:
-        """Its log tells steps: its start is over, also where no sample was in forward, backward, optimizer or loader."""
+        """Its log or a metrics file tells steps: its start is over, also where no sample was in forward, backward, optimizer or loader."""
         if pid in self._series:
             self._series[pid].begin()
 

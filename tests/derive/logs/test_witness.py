@@ -63,6 +63,20 @@ def test_a_metrics_file_tells_step_pace_and_curves_where_no_log_does() -> None:
     assert job.metrics.files[0].points == ()
 
 
+def test_steps_of_a_metrics_file_alone_show_that_the_start_is_over() -> None:
+    saving = (readings.frame("save", "torch/serialization.py", 900), readings.frame("main", line=7))
+
+    def seen(tracker: JobTracker, **metrics: Any) -> Job:
+        job = advance(tracker, 110.0, **metrics)
+        for at_s in (111.0, 112.0):
+            job = advance(tracker, at_s, stacks=readings.stacks(at_s, readings.dump(110, at_s, saving)))
+        return job
+
+    told = seen(JobTracker(), metrics=reported(110.0, *losses(*range(10, 20))))
+    assert [each.phase for each in told.ranks[0].stack.intervals_of("checkpoint")] == ["checkpoint"]
+    assert seen(JobTracker()).ranks[0].stack.intervals_of("checkpoint") == []
+
+
 def test_the_age_of_a_file_is_no_age_of_a_step() -> None:
     tracker = JobTracker()
     advance(tracker, 110.0, metrics=reported(110.0, *losses(*range(10, 20))))
