@@ -72,7 +72,7 @@ def _size(text: str) -> tuple[int, int]:
 def test_page_shows_the_screen_and_loads_nothing_from_elsewhere(house: House) -> None:
     async def see() -> None:
         page = house.page
-        assert "1 Overview" in await page.text()
+        await soon(page.text, lambda text: "1 Overview" in text, "the tabs")
         assert await page.value("location.href") == house.server.page, "the token does not stay in the address bar"
         assert await page.value("document.cookie") == "", "scripts cannot read it"
         assert "hwtop" in await page.value("document.title")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hwtop.derive.job.slot import RankSlot
-from hwtop.job.launch.environment import ranks_here_of
+from hwtop.job.launch.environment import local_world_size_of
 from hwtop.job.launch.launcher import is_slurmstepd
 from hwtop.job.log.name import is_log_name
 from hwtop.job.log.rank_path import patterns_of_ranks
@@ -90,8 +90,8 @@ def _local_size(reading: ProcessReading, known: Sequence[Member]) -> int:
 
 
 def local_world_size(ranks: Iterable[ProcessInfo]) -> int | None:
-    """What their environments tell of it; None where none does."""
-    sizes = (ranks_here_of(rank.env or {}) for rank in ranks)
+    """LOCAL_WORLD_SIZE in their environments; None where it is in none."""
+    sizes = (local_world_size_of(rank.env or {}) for rank in ranks)
     return max((size for size in sizes if size is not None), default=None)
 
 

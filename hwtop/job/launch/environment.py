@@ -139,7 +139,6 @@ _KEPT_PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_FR_")
 
 _MOST_RANKS = 1 << 20
 """A job that is larger says nothing that is believed: what is kept of sizes is lists of ranks."""
-_LOOPBACK = frozenset({"localhost", "::1"})
 NO_JOB = "ffffffff"
 """RAY_JOB_ID of what Ray starts for itself (JobID.nil())."""
 
@@ -176,18 +175,16 @@ def local_rank_of(env: Mapping[str, str], is_slurm_task: bool) -> int | None:
     return _first(env, (*_LOCAL_RANK, *(("SLURM_LOCALID",) if is_slurm_task else ())))
 
 
+def local_world_size_of(env: Mapping[str, str]) -> int | None:
+    """How many ranks this machine should have, or None."""
+    return _credible(_number(env.get("LOCAL_WORLD_SIZE")))
+
+
 def world_size_of(env: Mapping[str, str], is_slurm_task: bool) -> int | None:
     """How many ranks the job has on all nodes, or None."""
     tasks = ("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS") if is_slurm_task else ()
     size = _first(env, (*_WORLD_SIZE, *tasks))
     return _credible(size if size is not None or not _has_jax_coordinator(env) else _number(env.get("NNODES")))
-
-
-def ranks_here_of(env: Mapping[str, str]) -> int | None:
-    """How many ranks this machine should have: LOCAL_WORLD_SIZE, else all of those that meet at its own loopback address; or None."""
-    told, address = _number(env.get("LOCAL_WORLD_SIZE")), env.get("MASTER_ADDR", "")
-    are_all_here = "MASTER_PORT" in env and (address in _LOOPBACK or address.startswith("127."))
-    return _credible(_number(env.get("WORLD_SIZE")) if told is None and are_all_here else told)
 
 
 def restarts_of(env: Mapping[str, str]) -> int | None:

@@ -117,22 +117,19 @@ def _left_quietly(job: Job, bad: list[Rank]) -> tuple[int, ...]:
 
 def _missing(job: Job) -> tuple[int, ...]:
     """Numbers of ranks of this machine that never had a process while hwtop watched: where no size is told, the gaps."""
-    if job.local_world_size is not None and job.local_world_size == job.world_size:
-        seen, offset = {rank.rank for rank in job.ranks}, {0}
-    elif any(rank.local_rank is None for rank in job.ranks):
+    if any(rank.local_rank is None for rank in job.ranks):
         return ()
-    else:
-        seen = {rank.local_rank or 0 for rank in job.ranks}
-        offset = {rank.rank - (rank.local_rank or 0) for rank in job.ranks}
-    if len(offset) != 1 or all(rank.stack.phase == "rendezvous" for rank in job.ranks):
-        return ()  # in the rendezvous they may not have been started yet
+    offset = {rank.rank - (rank.local_rank or 0) for rank in job.ranks}
+    if len(offset) != 1:
+        return ()
+    seen = {rank.local_rank or 0 for rank in job.ranks}
     size = max(seen) + 1 if job.local_world_size is None else job.local_world_size
     return tuple(local + min(offset) for local in range(size) if local not in seen)
 
 
 def _size_here(job: Job) -> str:
     if job.local_world_size is not None:
-        return f"{job.local_world_size} ranks belong to this machine (LOCAL_WORLD_SIZE, or a loopback MASTER_ADDR)"
+        return f"LOCAL_WORLD_SIZE is {job.local_world_size}"
     return f"LOCAL_RANK {max(rank.local_rank or 0 for rank in job.ranks)} is on this machine"
 
 

@@ -92,10 +92,10 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
 
 
 def _shares(ranks: Sequence[Rank]) -> str:
-    """ "63 %", or "25 % to 95 %" where the ranks differ."""
+    """ "63 %", or "63 % (25 % to 95 %)" where the ranks differ."""
     each = sorted(share_of(rank, "data", "data-main") for rank in ranks)
-    least, most = percent(each[0]), percent(each[-1])
-    return least if least == most else f"{least} to {most}"
+    mean, least, most = percent(fmean(each)), percent(each[0]), percent(each[-1])
+    return mean if least == most else f"{mean} ({least} to {most})"
 
 
 def _waits(history: History, starved: Sequence[Rank]) -> bool:

@@ -64,7 +64,7 @@ def slower_since_the_start(history: History) -> Result:
         return Result("unknown", f"{text}: they differ too much from step to step")
     newest = pace.values[-pace.least(AFTER_POINTS) :]
     earlier = pace.values[: -len(newest)]
-    if median(newest) >= (1 + PACE.slower_share) * median(earlier):
+    if median(newest) >= (1 + least) * median(earlier):
         slower = (
             f"{pace.shown(median(newest))} in the newest {len(newest)} {what}, {pace.shown(median(earlier))} before"
         )

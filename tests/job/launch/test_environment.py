@@ -6,8 +6,8 @@ from hwtop.job.launch.environment import (
     job_key,
     kept,
     local_rank_of,
+    local_world_size_of,
     rank_of,
-    ranks_here_of,
     restarts_of,
     world_size_of,
 )
@@ -80,25 +80,10 @@ def test_job_key_prefers_what_is_unique() -> None:
     assert job_key({}, None) is None
 
 
-@pytest.mark.parametrize(
-    ("env", "here"),
-    [
-        ({"LOCAL_WORLD_SIZE": "4", "WORLD_SIZE": "8", "MASTER_ADDR": "node1", "MASTER_PORT": "1"}, 4),
-        ({"LOCAL_WORLD_SIZE": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}, 1),
-        ({"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}, 2),
-        ({"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"}, 2),
-        ({"WORLD_SIZE": "2", "MASTER_ADDR": "localhost"}, None),
-        ({"WORLD_SIZE": "2", "MASTER_ADDR": "node1", "MASTER_PORT": "1"}, None),
-        ({"WORLD_SIZE": "2"}, None),
-        ({"WORLD_SIZE": "999999999", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"}, None),
-    ],
-)
-def test_how_many_ranks_belong_to_this_machine(env: dict[str, str], here: int | None) -> None:
-    assert ranks_here_of(env) == here
-
-
 def test_a_size_that_no_job_has_is_not_believed() -> None:
     assert world_size_of({"WORLD_SIZE": "999999999"}, False) is None
+    assert local_world_size_of({"LOCAL_WORLD_SIZE": "999999999"}) is None
+    assert local_world_size_of({"LOCAL_WORLD_SIZE": "8"}) == 8
 
 
 def test_world_size_and_restarts() -> None:
