@@ -13,11 +13,11 @@ from hwtop.job.progress.languages import in_english
 from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
 from hwtop.job.progress.schema import Schema
-from hwtop.job.progress.table import Columns, heading, heading_of_two, may_head
+from hwtop.job.progress.table import DRAWN, Columns, heading, heading_of_two, may_head
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_MAY_BE_ROW = lazy_regex(r"\s*[|│┃║┆┇┊┋\d]")
+_MAY_BE_ROW = lazy_regex(rf"\s*[|{DRAWN}\d]")
 _READ_ROW_CHARS = 4096
 _RETURN = lazy_regex(r"\r|\^M|#015")
 """As it is, and as `cat -v` and syslog write it."""

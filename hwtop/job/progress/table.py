@@ -12,8 +12,9 @@ from hwtop.job.progress.found import Found, value_of
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
-_DRAWN = str.maketrans("│┃║┆┇┊┋", "|||||||")
+DRAWN = "│┃║┆┇┊┋"
 """Lines that divide the cells of drawn tables, which are heavier in the heading (rich)."""
+_PLAIN = str.maketrans(dict.fromkeys(DRAWN, "|"))
 _READ_CELLS = 64
 _READ_CHARS = 1024
 _COUNTERS = {"step", "iteration", "epoch"}
@@ -38,7 +39,7 @@ class Columns(Struct, frozen=True):
 
     def row(self, text: str) -> Progress | None:
         """What a row tells; None for a line that is not one."""
-        cells = _cells(text.translate(_DRAWN), self.separator)
+        cells = _cells(text.translate(_PLAIN), self.separator)
         if self.separator == "  ":
             cells = text.split(None, len(self.names))[: len(self.names)]  # a bar may follow
         if len(cells) != len(self.names):
@@ -63,7 +64,7 @@ def heading(text: str) -> Columns | None:
     """The columns that a line of names announces; None unless it names a counter and something that is told of it."""
     if len(text) > _READ_CHARS:
         return None
-    text = text.translate(_DRAWN)
+    text = text.translate(_PLAIN)
     lower = text.lower()
     if not may_head(lower):
         return None
@@ -80,7 +81,7 @@ def heading(text: str) -> Columns | None:
 
 def heading_of_two(above: str, below: str) -> Columns | None:
     """The columns of a heading of two lines, as MATLAB's `trainNetwork` draws it: `| Mini-batch |` over `|   Loss   |`."""
-    upper, lower = _cells(above.translate(_DRAWN), "|"), _cells(below.translate(_DRAWN), "|")
+    upper, lower = _cells(above.translate(_PLAIN), "|"), _cells(below.translate(_PLAIN), "|")
     if len(upper) != len(lower):
         return None
     return heading(

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
 from hwtop.model.rank import PastPace
+from hwtop.seconds import span
 from hwtop.symptoms.excursions import BASE_LEAST
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import limits_of
@@ -129,6 +130,12 @@ def past_of(history: History, series: Series | None) -> PastPace | None:
     rank = next((rank for rank in history.live_ranks if rank.rank in (series.curve.rank, 0)), None)
     past = rank.log.past_pace if rank is not None else None
     return past if past is not None and past.steps >= BASE_LEAST else None
+
+
+def past_words(past: PastPace) -> str:
+    """The same as evidence."""
+    written_s = span(past.steps * past.step_s)
+    return f"the job wrote {past.steps} steps in its first {written_s}, start-up included: at most {past.step_s:.3g} s each"
 
 
 def lasted_s(pace: Pace, at: int) -> float:

@@ -28,6 +28,7 @@ from hwtop.symptoms.training.pace import (
     lasted_s,
     paces,
     past_of,
+    past_words,
 )
 from hwtop.symptoms.training.series import series_of, step_distance, when
 
@@ -83,7 +84,7 @@ def _before_the_watch(history: History) -> Observation | None:
             "after": f"{now_s:.3g} s",
         },
         evidence=(
-            trend.in_words(past),
+            past_words(past),
             f"{len(live)} values since then: {now_s:.3g} s a step",
             *earlier_evidence(history),
         ),

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from hwtop.model.rank import PastPace
 from hwtop.model.rank_stack import GrownShare
-from hwtop.seconds import span
 from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.others import may_slow
@@ -17,7 +16,7 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
 from hwtop.symptoms.statistics import BLOCKS, block_medians, trend
 from hwtop.symptoms.text import percent
-from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces, past_of
+from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces, past_of, past_words
 from hwtop.symptoms.training.series import when
 
 RISE_POINTS = 120
@@ -86,12 +85,6 @@ def _comes_now(risen: tuple[float, float], past: PastPace) -> bool:
     return (risen[1] / risen[0]) ** 3 >= risen[1] / past.step_s
 
 
-def in_words(past: PastPace) -> str:
-    """What is known of the steps before the watch."""
-    written_s = span(past.steps * past.step_s)
-    return f"the job wrote {past.steps} steps in its first {written_s}, start-up included: at most {past.step_s:.3g} s each"
-
-
 def _rising(history: History, slower_share: float) -> Rising | None:
     for pace, other, risen in history.once(rises):
         values, past = pace.values, _past_of(history, pace)
@@ -99,7 +92,7 @@ def _rising(history: History, slower_share: float) -> Rising | None:
         known: tuple[str, ...] = ()
         if past is not None and risen is not None and _comes_now(risen, past):
             seconds, steps = seconds + past.steps * past.step_s, steps + past.steps
-            risen, known = (min(risen[0], past.step_s), risen[1]), (in_words(past),)
+            risen, known = (min(risen[0], past.step_s), risen[1]), (past_words(past),)
         if risen is None or seconds < TRIPLED_S or not is_steadier(values):
             continue
         place, evidence = _grown(history, pace)
