@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.job.hang.rank_state import share_of
+from hwtop.model.evidence import MINOR
 from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.plan import SamplingPlan, UserFocus
 from hwtop.model.rank import Rank
 
-_DATA_WAIT = 0.1
-"""From this share of samples in data loading on, the loader workers are sampled too. Engineering default."""
 _SHARED = 0.2
 """Of the cores: programs outside the job that use so many are looked for by name. Engineering default."""
 _FULL = 0.8
@@ -85,4 +84,4 @@ def _most_workers(rank: Rank) -> int:
 
 
 def _waits_for_data(rank: Rank) -> bool:
-    return rank.stack.phase == "data" or share_of(rank, "data") >= _DATA_WAIT
+    return rank.stack.phase == "data" or share_of(rank, "data") >= MINOR

@@ -14,6 +14,7 @@ from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s
 from hwtop.job.rank_set import named, rank_set
 from hwtop.job.size import part
 from hwtop.job.stacks.samples import EXPLAINS
+from hwtop.model.evidence import MINOR, MOSTLY, NEARLY_ALL
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import Phase
@@ -21,7 +22,7 @@ from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
-from hwtop.symptoms.host.capacity import FULL_SHARE, NEARLY_FULL_SHARE, WINDOW_S
+from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
 from hwtop.symptoms.host.network import RETRANSMITS
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.host.resources import BESIDE_DISKS, LEAST_S, known
@@ -35,14 +36,10 @@ from hwtop.symptoms.training.answers import slower_since_the_start
 GPU_BUSY_PCT = 70.0
 """Mean utilization from which a GPU is not underutilized; below its own level gpu-low-utilization reports it. Engineering
 default."""
-SMALL_SHARE = 0.10
-"""A phase below it is not what makes a job slow. Engineering default."""
 MIN_SAMPLES = 20
 """Stack samples of each rank for a share of a phase: the answer "no" needs more than a finding. Engineering default."""
 STALLED_PCT = 10.0
 """Of the time with a task stalled for I/O: less slows no step. Engineering default."""
-LINK_SHARE = 0.5
-"""Of the speed of a link: under it the network is not full. Engineering default."""
 LOOKED_S = 30.0
 """Time over which samples in D state are counted. Engineering default."""
 
@@ -109,13 +106,13 @@ def phases(*phases: Phase, waits: bool = False) -> Callable[[History], Result]:
             for rank, each in zip(ranks, shares, strict=True)
         )
         text = f"{percent(median(shares))} of the samples ({sum(rank.stack.samples for rank in ranks)} of {named(rank.rank for rank in ranks)})"
-        if most < SMALL_SHARE:
+        if most < MINOR:
             return Result("no", text)
         if median(shares) >= EXPLAINS:
             is_still = bool(late_ranks(ranks))
             return Result("unknown", f"{text}; no rank moves") if is_still else Result("yes", text)
         odd = max(ranks, key=lambda rank: share_of(rank, "other"))
-        if share_of(odd, "other") >= SMALL_SHARE:
+        if share_of(odd, "other") >= MINOR:
             return Result(
                 "unknown",
                 f"{text}; {percent(share_of(odd, 'other'))} of rank {odd.rank}'s are in code of unknown purpose",
@@ -150,7 +147,7 @@ def disk_slow(history: History) -> Result:
     ]
     looked = f"D state in {sum(blocked)} of {len(blocked)} samples over {min(LOOKED_S, history.watched_s):.0f} s"
     if stalled is None:
-        is_proven = not any(blocked) and share_at_most(0.0, len(blocked)) < SMALL_SHARE
+        is_proven = not any(blocked) and share_at_most(0.0, len(blocked)) < MINOR
         return Result("no" if is_proven else "unknown", f"{looked}; the kernel reports no I/O pressure")
     text = f"{looked}, tasks stalled for I/O" if blocked else "no rank is left, tasks stalled for I/O"
     text = f"{text} {stalled:.0f} % of the time"
@@ -172,7 +169,7 @@ def network_slow(history: History) -> Result:
     text = f"busiest link at {percent(used)} of its speed" + (
         f", {again:.1f} % TCP retransmits" if again is not None else ""
     )
-    return Result("no" if used < LINK_SHARE and (again or 0.0) < RETRANSMITS.sent_again_pct else "unknown", text)
+    return Result("no" if used < MOSTLY and (again or 0.0) < RETRANSMITS.sent_again_pct else "unknown", text)
 
 
 def memory_short(history: History) -> Result:
@@ -187,7 +184,7 @@ def memory_short(history: History) -> Result:
     text += "".join(f"; {name} {percent(outlook.share)}" for name, outlook in limits[:1])
     text += f": the most of {len(limits)} limits, watched for {span(min(history.watched_s, RISES_S))}"
     rising = [name for name, outlook in limits if outlook.runs_out]
-    is_fine = not rising and swap == 0.0 and all(each.share < NEARLY_FULL_SHARE for _, each in limits)
+    is_fine = not rising and swap == 0.0 and all(each.share < NEARLY_ALL for _, each in limits)
     is_seen = history.watched_s >= LEAST_S
     return Result("no" if is_fine and is_seen else "unknown", text + (f"; {rising[0]} rises" if rising else ""))
 

@@ -12,6 +12,7 @@ from statistics import median
 
 from msgspec import Struct
 
+from hwtop.model.evidence import LEVEL_VALUES, REPEATED
 from hwtop.symptoms.statistics import resolution, spread
 
 BASE_POINTS = 200
@@ -20,16 +21,11 @@ BASE_LEAST = 50
 """With fewer values there is no usual level that others could leave. Engineering default."""
 USUAL_SHARE = 0.02
 """Of the values before: excursions that take more of them are the nature of the series. Engineering default."""
-LEVEL_POINTS = 5
-"""The current level is the median of so many values: one bad batch does not move it. Engineering default."""
 _RENEWED = 20
 """After so many values the usual level is calculated again. Engineering default."""
 _STILL = 3.0
 """Times the mean distance without another one are chance in 5 of 100 cases, where they come at random. Source: exponential
 distribution, exp(-3)."""
-_RETURN = 3
-"""Values in a row on the way back (below the middle between level and peak) that end an excursion: one may be chance.
-Engineering default."""
 
 
 class Excursion(Struct, frozen=True):
@@ -85,8 +81,8 @@ def excursions(values: Sequence[float], spreads: float, above_share: float) -> l
                 limit = level.value + max(spreads * level.spread, above_share * abs(level.value))
             continue
         back = back + 1 if value < (level.value + limit) / 2 else 0
-        if back == _RETURN:
-            end = index + 1 - _RETURN
+        if back == REPEATED:
+            end = index + 1 - REPEATED
             found.append(_excursion(values, begin, end, level))
             base.extend(values[end : index + 1])
             begin = -1
@@ -111,7 +107,7 @@ def _level_of(values: Collection[float], finest: float) -> Level:
 
 def _excursion(values: Sequence[float], begin: int, end: int | None, before: Level) -> Excursion:
     inside = values[begin:end]
-    level = median(inside if end is not None else values[-LEVEL_POINTS:])
+    level = median(inside if end is not None else values[-LEVEL_VALUES:])
     return Excursion(begin, end, before.value, before.slope, before.spread, level, max(inside), len(inside))
 
 

@@ -8,14 +8,13 @@ from statistics import fmean, median
 from typing import Any, TypeVar
 
 from hwtop.model.baseline import Baseline
+from hwtop.model.evidence import REPEATED
 from hwtop.model.fleet import Node
 from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 
 A = TypeVar("A")
-LEAST_VALUES = 3
-"""Fewer values of a window are chance. Engineering default."""
 
 
 class History:
@@ -75,14 +74,14 @@ class History:
         return [known for derived in self.over(seconds) if (known := value(derived)) is not None]
 
     def mean(self, seconds: float, value: Callable[[DerivedState], float | None]) -> float | None:
-        """Mean of the known values, None when the window is not yet covered or holds fewer than `LEAST_VALUES`."""
+        """Mean of the known values, None when the window is not yet covered or holds fewer than `REPEATED`."""
         known = self.values(seconds, value)
-        return fmean(known) if len(known) >= LEAST_VALUES and self.covers(seconds) else None
+        return fmean(known) if len(known) >= REPEATED and self.covers(seconds) else None
 
     def median(self, seconds: float, value: Callable[[DerivedState], float | None]) -> float | None:
         """Like `mean`, with the median."""
         known = self.values(seconds, value)
-        return median(known) if len(known) >= LEAST_VALUES and self.covers(seconds) else None
+        return median(known) if len(known) >= REPEATED and self.covers(seconds) else None
 
     def covers(self, seconds: float) -> bool:
         """Has been watched for (nearly) that long: one tick less counts as whole."""
@@ -91,7 +90,7 @@ class History:
     def rank_mean(self, seconds: float, number: int, value: Callable[[Rank], float | None]) -> float | None:
         """Mean over time of a value of one rank."""
         known = [number for _, number in self.rank_series(seconds, number, value)]
-        return fmean(known) if len(known) >= LEAST_VALUES and self.covers(seconds) else None
+        return fmean(known) if len(known) >= REPEATED and self.covers(seconds) else None
 
     def rank_series(
         self, seconds: float, number: int, value: Callable[[Rank], float | None]

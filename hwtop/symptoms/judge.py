@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hwtop.errors import internal_error
 from hwtop.job.secrets import masked_text
+from hwtop.model.evidence import REPEATED
 from hwtop.model.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms import own_signal
@@ -28,8 +29,6 @@ from hwtop.symptoms.text import filled_all, fit_to_backend
 _PID = re.compile(r"\bPID\b")
 LESS_SURE = 0.75
 """Times its confidence: a finding that programs outside the job may explain. Engineering default."""
-_RETURNS = 3
-"""So often: a fault that comes back is there in between as well, though each time the job recovers. Engineering default."""
 _SETTLED_S = 60.0
 """For so long after the watch began every rule is asked at each moment: a diagnosis of some seconds must find all. Engineering
 default."""
@@ -158,15 +157,15 @@ class Judge:
         return watch
 
     def _returns_within_s(self, symptom: str, watch: _Watch | None) -> float:
-        """What the log has told `_RETURNS` times comes again: how long to wait for it before it is called over. 0: it does not."""
+        """What the log has told `REPEATED` times comes again: how long to wait for it before it is called over. 0: it does not."""
         if watch is None or watch.raised_s is None or (record := records().get(symptom)) is None or not record.log_line:
             return 0.0
         earlier = [each.raised_s for each in self._cleared if each.symptom == symptom and each.severity != "info"]
         raised = [*earlier, watch.raised_s]
-        if len(raised) < _RETURNS:
+        if len(raised) < REPEATED:
             return 0.0
         watch.returned = len(raised)
-        return _RETURNS * max(later - before for before, later in pairwise(raised[-_RETURNS:]))
+        return REPEATED * max(later - before for before, later in pairwise(raised[-REPEATED:]))
 
     def _check(self, rule: Rule, history: History) -> Observation | None:
         self._failed.pop(rule.symptom, None)

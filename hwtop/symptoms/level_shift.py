@@ -10,8 +10,6 @@ from msgspec import Struct
 
 from hwtop.symptoms.statistics import change_point, spread
 
-REACH = 0.5
-"""Halfway up counts as being there: no stretch before the change was, and most values after it are. Engineering default."""
 HELD_SHARE = 0.7
 """Of the values after the change that stay on its side. Engineering default."""
 _DEPTH = 3
@@ -66,7 +64,7 @@ def shift_at(
     begin, end, _ = window.indices(len(values))
     before, after = values[begin:at], values[at:end]
     low, high = median(before), median(after)
-    half = low + REACH * (high - low)
+    half = (low + high) / 2
     if high - low <= spreads * spread(before) or _was_there(values[:at], len(after), half):
         return None
     if sum(value >= half for value in after) < HELD_SHARE * len(after):

@@ -13,6 +13,7 @@ from hwtop.job.hang.liveness import LEVEL, SUSPECT, phi_of_prior, phi_of_silence
 from hwtop.job.kernel.event import PATH
 from hwtop.job.log.level import SEARCHED
 from hwtop.job.rank_set import named
+from hwtop.model.evidence import REPEATED
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, LogLevel, Severity
 from hwtop.model.rank import Rank
@@ -22,8 +23,6 @@ from hwtop.symptoms.records import Record, records
 from hwtop.symptoms.severity import SEVERITIES
 
 _OF_KERNEL = (PATH, "memory.events", "/proc/vmstat")
-_OFTEN = 3
-"""Different lines of one kind: a text mentions an error once or twice. Engineering default."""
 _OF_DRIVER = "NVRM: "
 """Stands before what the NVIDIA driver writes into the kernel's log, which people pipe into logs of jobs."""
 _LEVELS: dict[LogLevel | None, str] = {"error": "an error", "critical": "fatal"}
@@ -54,7 +53,7 @@ def support_of(events: Sequence[LogEvent], history: History) -> Support:
     own = [event for event in events if event.writer == "job"]
     texts = {event.text for event in own}
     job = history.job
-    if best.most != "info" or job is None or len(texts) < _OFTEN:
+    if best.most != "info" or job is None or len(texts) < REPEATED:
         return best
     record = records().get(own[0].pattern)
     if record is not None and record.fatal is not None and any(went_on(job, event) for event in own):

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from hwtop.errors import internal_error
+from hwtop.model.evidence import MINOR, MOSTLY, NEARLY_ALL
 from hwtop.model.symptom import Finding, Hypothesis
 from hwtop.symptoms import checks as measures
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import others
-from hwtop.symptoms.host.capacity import FULL_SHARE, NEARLY_FULL_SHARE, WINDOW_S
+from hwtop.symptoms.host.capacity import FULL_SHARE, WINDOW_S
 from hwtop.symptoms.records import Question, records
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.text import percent
@@ -97,19 +98,19 @@ QUESTIONS = (
     _Question(
         id="data",
         hypothesis="Is the data loader the bottleneck?",
-        check=f"share of the stack samples in data loading, small under {percent(measures.SMALL_SHARE)}",
+        check=f"share of the stack samples in data loading, small under {percent(MINOR)}",
         measure=measures.phases("data", "data-main"),
     ),
     _Question(
         id="communication",
         hypothesis="Does communication dominate?",
-        check=f"share of the stack samples in collectives or in waits for other ranks, small under {percent(measures.SMALL_SHARE)}",
+        check=f"share of the stack samples in collectives or in waits for other ranks, small under {percent(MINOR)}",
         measure=measures.phases("collective", waits=True),
     ),
     _Question(
         id="saving",
         hypothesis="Do checkpoints or logging take long?",
-        check=f"share of the stack samples in saving and logging, small under {percent(measures.SMALL_SHARE)}",
+        check=f"share of the stack samples in saving and logging, small under {percent(MINOR)}",
         measure=measures.phases("checkpoint", "logging"),
     ),
     _Question(
@@ -133,13 +134,13 @@ QUESTIONS = (
     _Question(
         id="network",
         hypothesis="Is the network slow?",
-        check=f"busiest link under {percent(measures.LINK_SHARE)} of its speed, under 0.1 % TCP retransmits",
+        check=f"busiest link under {percent(MOSTLY)} of its speed, under 0.1 % TCP retransmits",
         measure=measures.network_slow,
     ),
     _Question(
         id="memory",
         hypothesis="Does memory grow, or run out?",
-        check=f"memory, open files, processes: under {percent(NEARLY_FULL_SHARE)} of each limit, no swapping, no rise to a limit",
+        check=f"memory, open files, processes: under {percent(NEARLY_ALL)} of each limit, no swapping, no rise to a limit",
         measure=measures.memory_short,
     ),
     _Question(

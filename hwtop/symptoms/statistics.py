@@ -16,8 +16,6 @@ from hwtop.model.rank_stack import PhaseInterval
 BLOCKS = 40
 """Stretches that a whole series is divided into for its trend: enough for a line, few enough for all their slopes.
 Engineering default."""
-SURE = 3.0
-"""Standard scores, or standard deviations, of a difference that is no chance. Engineering default."""
 MOST_OF_A_SHARE = 0.9
 """A share may be true and mean something else. Source: the rounds 8 to 13 of `bench/first_sight.csv`: of 35 findings that claimed 0.8 to
 0.9, at most 0.85 then, 33 were right."""

@@ -11,7 +11,7 @@ from hwtop.job.hang.rank_state import share_of, waits
 from hwtop.job.hang.stall import gap_s, is_unmoved, late_ranks, newest_step_s, silence_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion, conclusion_after_colon
-from hwtop.job.stacks.samples import MOSTLY
+from hwtop.model.evidence import MOSTLY
 from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank, RankState

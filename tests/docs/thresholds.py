@@ -15,8 +15,8 @@ from pathlib import Path
 from hwtop.symptoms.records import records
 from tests.docs.user_texts import ROOT
 
-FOLDERS = ("symptoms", "job/hang", "job/stacks", "job/progress", "derive", "preflight")
-"""Of hwtop/, those that judge."""
+PLACES = ("model/evidence.py", "symptoms", "job/hang", "job/stacks", "job/progress", "derive", "preflight")
+"""Of hwtop/, where it is judged."""
 _BOUND = {"KEPT", "READ", "SHOWN", "UNIT", "UNITS"}
 _SOURCE = re.compile(r"(?P<meaning>.*?)\s*(?P<source>Engineering defaults?|Source: .+?)\.", re.DOTALL)
 
@@ -35,8 +35,8 @@ class Threshold:
 
 def constants(folder: Path = ROOT / "hwtop") -> Iterator[Threshold]:
     """Those of the code: what stands above one docstring shares it."""
-    for name in FOLDERS:
-        for file in sorted((folder / name).rglob("*.py")):
+    for name in PLACES:
+        for file in sorted((folder / name).rglob("*.py")) or filter(Path.is_file, [folder / name]):
             for values, text in _explained(ast.parse(file.read_text(encoding="utf-8")).body):
                 yield Threshold(str(file.relative_to(folder.parent)), values, *divided(text))
 

@@ -21,16 +21,12 @@ from hwtop.job.log.rank_path import rank_of_path
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.curve import Curve
+from hwtop.model.evidence import LEVEL_VALUES, REPEATED
 from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading
 from hwtop.model.rank import RankLog, RankProgress
 
 _KEPT_LINES = 500
 _KEPT_EVENTS = 500
-_OVERCOME_STEPS = 3
-"""A past error that the same file follows up with this many steps did not end that run: it is history. Engineering
-default."""
-_RHYTHM_STEPS = 5
-"""Steps that show how often they come. Engineering default."""
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
@@ -162,7 +158,7 @@ class LogBook:
     def _mean_interval_s(self, stream: LogStream) -> float | None:
         """The life of the job until the last line of the file, over its lines with a step."""
         job_s = self._job_s_at(stream)
-        if job_s is None or not stream.is_past or stream.past_steps < _RHYTHM_STEPS:
+        if job_s is None or not stream.is_past or stream.past_steps < LEVEL_VALUES:
             return None
         return job_s / stream.past_steps
 
@@ -218,7 +214,7 @@ class LogBook:
         for reported in self._reported:
             if reported.event.is_past and _is_before(reported.event, line):
                 reported.steps_after += 1
-        survived = (reported for reported in self._reported if reported.steps_after < _OVERCOME_STEPS)
+        survived = (reported for reported in self._reported if reported.steps_after < REPEATED)
         self._reported = deque(survived, maxlen=_KEPT_EVENTS)
 
     def _writer(self, line: ParsedLine, ranks_of: Mapping[str, Sequence[int]]) -> tuple[int | None, ParsedLine]:

@@ -7,9 +7,9 @@ import re
 
 from msgspec import Struct
 
+from hwtop.model.evidence import REPEATED
+
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_STEADY = 3
-"""So often with a step since the previous one: a form of line that does not come without steps. Engineering default."""
 _KEPT_FORMS = 64
 """Forms of lines that are remembered of one file."""
 
@@ -48,7 +48,7 @@ class TickingLines:
         if form.has_step_since:
             form.steady, form.has_step_since = form.steady + 1, False
             return False
-        form.is_withheld = form.steady >= _STEADY
+        form.is_withheld = form.steady >= REPEATED
         if not form.is_withheld:
             self._forms[text] = None
         return form.is_withheld

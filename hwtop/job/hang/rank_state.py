@@ -24,7 +24,8 @@ from hwtop.job.hang.liveness import (
     phi,
     silent_s,
 )
-from hwtop.job.stacks.samples import EXPLAINS, MOSTLY
+from hwtop.job.stacks.samples import EXPLAINS
+from hwtop.model.evidence import MOSTLY
 from hwtop.model.liveness import Liveness, LivenessState
 from hwtop.model.rank import Rank, RankState
 from hwtop.model.rank_stack import Phase

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from itertools import pairwise
 
-_SEEN = 5
-"""Lines in a row that must rise evenly. Engineering default."""
+from hwtop.model.evidence import LEVEL_VALUES
+
 _GROWN = 3.0
 """The last of them is this many times the first: no step time grows so evenly so fast. Engineering default."""
 _EVEN = 1.5
@@ -20,7 +20,7 @@ class ElapsedClock:
     """Takes what each line with a step tells as its time."""
 
     def __init__(self) -> None:
-        self._reported: deque[tuple[int, float]] = deque(maxlen=_SEEN)
+        self._reported: deque[tuple[int, float]] = deque(maxlen=LEVEL_VALUES)
         self.is_elapsed = False
         """The times of the lines are known to be those since the start."""
 
@@ -43,7 +43,7 @@ class ElapsedClock:
         return None if last is None else (reported_s - last[1]) / (step - last[0])
 
     def _rises_evenly(self) -> bool:
-        if len(self._reported) < _SEEN or self._reported[-1][1] < _GROWN * self._reported[0][1]:
+        if len(self._reported) < LEVEL_VALUES or self._reported[-1][1] < _GROWN * self._reported[0][1]:
             return False
         speeds = [(later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in pairwise(self._reported)]
         return max(speeds) <= _EVEN * min(speeds)

@@ -19,12 +19,11 @@ from hwtop.job.progress.fields import fields
 from hwtop.job.progress.found import Found, value_of
 from hwtop.job.progress.line import HEAD
 from hwtop.lazy_regex import lazy_regex
+from hwtop.model.evidence import REPEATED
 from hwtop.model.log import Progress
 
-_SURE = 3
-"""Lines that must move together: two may do so by chance. Engineering default."""
 SURE_WITHOUT_WORDS = 6
-"""Lines in which a counter of an unknown name must grow evenly; `_SURE` of a known one. Engineering default."""
+"""Lines in which a counter of an unknown name must grow evenly; `REPEATED` of a known one. Engineering default."""
 _TRIED = 400
 """Lines without a known word that are looked through for a counter: a file that has none by then has none. Engineering default."""
 _KEPT_LAYOUTS = 16
@@ -67,7 +66,7 @@ class Schema:
             return progress
         rows = self._seen.setdefault(layout, deque(maxlen=SURE_WITHOUT_WORDS))
         rows.append(row)
-        step = 0 if _vouch_for_each_other(row) else _step_of(tuple(rows)[-_SURE:]) if len(rows) >= _SURE else None
+        step = 0 if _vouch_for_each_other(row) else _step_of(tuple(rows)[-REPEATED:]) if len(rows) >= REPEATED else None
         if step is not None and (learned := _learned(row, step, line.body)) is not None:
             return learned
         if progress is None and not self._has_steps and (step := _even_counter(rows)) is not None:
@@ -121,7 +120,7 @@ def _step_of(rows: Sequence[Sequence[Field]]) -> int | None:
 
 def _even_counter(rows: Sequence[Sequence[Field]]) -> int | None:
     """The place of the first whole number that grows by the same from each line to the next, beside one that changes and has no unit."""
-    if len(rows) < _SURE:
+    if len(rows) < REPEATED:
         return None
     columns = [list(column) for column in zip(*rows, strict=True)]
     if not any(_is_measured(column) and not column[0].unit and not column[0].per for column in columns):

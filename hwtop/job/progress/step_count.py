@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from hwtop.job.progress.field_units import whole
-
-_FULL = 0.9
-"""A counter that falls back from this share of its total or more has finished a round. Engineering default."""
+from hwtop.model.evidence import NEARLY_ALL
 
 
 class StepCount:
@@ -54,6 +52,6 @@ class StepCount:
                 return 0  # an earlier epoch, or the same once more: the run was started again
             skipped = max(0, int(epoch) - int(self._epoch) - 1)
             return self._base + (total or last + (step == 0)) * (1 + skipped)
-        if total is not None and last >= _FULL * total and step <= (1 - _FULL) * total:
+        if total is not None and last >= NEARLY_ALL * total and step <= (1 - NEARLY_ALL) * total:
             return self._base + total
         return 0

@@ -14,6 +14,7 @@ from hwtop.job.progress.reader import ProgressReader, merged
 from hwtop.job.progress.sample_count import SampleCount
 from hwtop.job.progress.step_count import StepCount
 from hwtop.model.curve import CurveName, CurvePoint
+from hwtop.model.evidence import REPEATED
 from hwtop.model.log import LogLine, Progress
 
 __all__ = ["ProgressReader", "ProgressTracker", "StepSample", "parse"]
@@ -22,8 +23,6 @@ MEDIAN_STEPS = 20
 """Step times, and times between two reports, that a median is taken of. Engineering default."""
 _KEPT_SERIES = 512
 _MEASURED_UNIT = "samples/s"
-_SURE_LINES = 3
-"""Step times from line to line before a reported time is compared with them. Engineering default."""
 _IMPOSSIBLE = 3.0
 """Times the distance of two lines: no step of theirs takes so long. Engineering default."""
 _PAUSE = 3.0
@@ -174,7 +173,7 @@ class ProgressTracker:
 
     def _compare_times(self, progress: Progress) -> None:
         """Told times against the clock: are they of one step, or of all since the line before?"""
-        if self._steps_a_time > 1 or progress.step_time_s is None or len(self._arrived) < _SURE_LINES:
+        if self._steps_a_time > 1 or progress.step_time_s is None or len(self._arrived) < REPEATED:
             return
         gap_s, reported_s = median(self._gaps), median(self._reported)
         if reported_s > _IMPOSSIBLE * gap_s:

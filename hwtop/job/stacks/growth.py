@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 
 from hwtop.job.stacks.frames import short_name
+from hwtop.model.evidence import SURE
 from hwtop.model.rank_stack import GrownShare
 from hwtop.model.stack import StackFrame
 
 _LEAST = 25
 """Samples in each third of the window. Engineering default."""
-_SURE = 3.0
-"""Standard errors of the difference of two shares. Engineering default."""
 _KEPT = 3
 
 _Place = tuple[str, str, int]
@@ -60,4 +59,4 @@ def _counts(samples: Iterable[tuple[float, StackFrame | None]]) -> Counter[_Plac
 
 def _is_sure(before: float, now: float, count: int) -> bool:
     mean = (before + now) / 2
-    return now - before > _SURE * sqrt(2 * mean * (1 - mean) / count)
+    return now - before > SURE * sqrt(2 * mean * (1 - mean) / count)

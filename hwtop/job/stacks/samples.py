@@ -21,6 +21,7 @@ from hwtop.job.stacks.hot_lines import hot_lines
 from hwtop.job.stacks.in_time import LOOK_EVERY_S, LOOKS, held
 from hwtop.job.stacks.series import WINDOW_S, Sample, Series, StackState
 from hwtop.job.stacks.sleep import Sleep, Sleepers
+from hwtop.model.evidence import LEVEL_VALUES, MOSTLY
 from hwtop.model.flame import FlameNode
 from hwtop.model.rank import Held
 from hwtop.model.rank_stack import GrownShare, HotLine, HotSpot, Phase, PhaseInterval, PhaseShare
@@ -28,12 +29,8 @@ from hwtop.model.stack import StackDump, StackFrame, StackProfile, StackReading
 
 EXPLAINS = 0.3
 """Of the samples, proven: what takes so much of them explains why steps are slow or a GPU is idle. Engineering default."""
-MOSTLY = 0.5
-"""Of the samples: what takes so much of them is what a rank does, and is not one thing among others. Engineering default."""
 _NEWS = 0.05
 """Of the window: so much of it must be new before what takes most of the time is worked out again. Engineering default."""
-_ROUTINE = 5
-"""Times that a process has come to a barrier: what one rank does alone meanwhile is part of the steps. Engineering default."""
 _SHOWN_HOT_SPOTS = 5
 _KEPT_HALTS = 16
 _SURE_S = 0.5
@@ -220,7 +217,7 @@ def _shares(samples: Sequence[Sample]) -> Shares:
 def _is_mostly(at_barrier: Sequence[bool]) -> bool:
     """It comes to a barrier again and again, and spends more time there than elsewhere: no exception that somebody planned."""
     arrivals = sum(now and not before for before, now in pairwise(at_barrier))
-    return arrivals >= _ROUTINE and sum(at_barrier) > MOSTLY * len(at_barrier)
+    return arrivals >= LEVEL_VALUES and sum(at_barrier) > MOSTLY * len(at_barrier)
 
 
 def _asleep(samples: Sequence[Sample]) -> dict[Phase, float]:

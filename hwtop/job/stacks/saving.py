@@ -12,15 +12,12 @@ from msgspec.structs import replace
 
 from hwtop.job.stacks.classified import ClassifiedStack
 from hwtop.job.stacks.frames import is_user_frame
+from hwtop.model.evidence import MINOR, REPEATED
 from hwtop.model.rank_stack import Phase
 
 LEARNS: frozenset[Phase] = frozenset({"forward", "backward", "optimizer"})
-_LEAST = 3
-"""Samples that show a function saving; fewer may be a helper that is called once. Engineering default."""
 _LEAST_SHARE = 0.03
 """Of the samples of a function: what saves less of its time does something else. Engineering default."""
-_STEPS_SHARE = 0.1
-"""Of all samples, in parts of a step: with fewer it is not known what the steps of this program are. Engineering default."""
 _KEPT = 8192
 
 Function = tuple[str, str]
@@ -48,8 +45,8 @@ class Saving:
 
     def _saves(self, function: Function) -> bool:
         looks, saving, stepping = self._of.get(function, (0, 0, 0))
-        is_known = saving >= _LEAST and saving >= _LEAST_SHARE * looks
-        return is_known and not stepping and self._steps >= _STEPS_SHARE * self._looks
+        is_known = saving >= REPEATED and saving >= _LEAST_SHARE * looks
+        return is_known and not stepping and self._steps >= MINOR * self._looks
 
 
 @lru_cache(maxsize=_KEPT)

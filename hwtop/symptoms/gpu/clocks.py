@@ -7,6 +7,7 @@ from statistics import median
 
 from msgspec import Struct
 
+from hwtop.model.evidence import REPEATED
 from hwtop.model.gpu.device import Gpu
 from hwtop.symptoms.gpu.words import (
     clock_words,
@@ -29,9 +30,6 @@ SPELLS_S = 600.0
 FLICKER_LOOKS = 2
 """A hardware slowdown that only one sample in a row shows is a change of the performance state (NVML documentation of the
 bit). Engineering default."""
-BRAKE_LOOKS = 3
-"""A power brake that so many samples in a row show: it comes from power supply or chassis, and never without cause.
-Engineering default."""
 _WORDS = {
     "sw_thermal": "thermal slowdown by the driver",
     "hw_thermal": "thermal slowdown by the hardware",
@@ -127,7 +125,7 @@ def _held(history: History, is_held: Callable[[Gpu], bool], least_run: int, limi
         if not intervals:
             continue
         hits, count = sum(intervals), 0
-        is_braked = bool(_intervals([is_held(gpu) and _has(gpu, "hw_power_brake") for gpu in known], BRAKE_LOOKS))
+        is_braked = bool(_intervals([is_held(gpu) and _has(gpu, "hw_power_brake") for gpu in known], REPEATED))
         if not is_braked and share_at_least(hits / len(known), len(known)) <= limits.slowed_share:
             long_ago = samples(history, SPELLS_S) if long_ago is None else long_ago
             count = len(_intervals([is_held(gpu) for gpu in long_ago[index] if gpu.throttle is not None], least_run))

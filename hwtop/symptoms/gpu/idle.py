@@ -7,7 +7,7 @@ from statistics import fmean
 
 from hwtop.job.hang.rank_state import share_of
 from hwtop.job.rank_set import named, rank_set
-from hwtop.job.stacks.samples import MOSTLY
+from hwtop.model.evidence import MOSTLY
 from hwtop.model.rank import Rank, RankState
 from hwtop.symptoms.gpu.load import gpu_util, load, sm_active_pct
 from hwtop.symptoms.history import History

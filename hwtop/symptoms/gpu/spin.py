@@ -15,6 +15,7 @@ from msgspec import Struct
 from hwtop.job.hang.liveness import LEVEL, phi_of_silence
 from hwtop.job.hang.stall import newest_step_s
 from hwtop.job.rank_set import do, named
+from hwtop.model.evidence import LEVEL_VALUES, NEARLY_ALL
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, ThrottleReason
 from hwtop.model.rank import Rank
@@ -31,14 +32,10 @@ TENSOR_PCT = 1.0
 QUIET_BYTES_PER_S = 100e6
 """Over NVLink, PCIe or (of a job on several machines) the network: less does not come from training. Engineering
 default."""
-SPIN_MOMENTS = 0.9
-"""Of the window: one odd reading does not end a spin. Engineering default."""
 CLOCK_SHARE = 0.7
 """Of the highest SM clock: a GPU that was slowed down takes less power for that reason. Engineering default."""
 TRAINING_S = 30.0
 """Shortest training that makes a median of the power. Engineering default."""
-LEAST_TRAINING = 5
-"""Least readings of it. Engineering default."""
 MOST_CONFIDENCE = 0.85
 """Power and traffic let a spin be inferred, and do not prove it. Engineering default."""
 _SLOWED: frozenset[ThrottleReason] = frozenset(
@@ -89,7 +86,7 @@ def spin_of(history: History, rank: Rank, gpu: Gpu, limits: Limits = SPIN) -> Sp
         return None  # the newest look decides most of them
     window = [seen for derived in history.over(limits.window_s) for seen in derived.gpus if seen.index == gpu.index]
     alike = sum(looks_idle_inside(seen, limits) for seen in window)
-    if len(window) < 3 or alike < SPIN_MOMENTS * len(window) or _linked(history, gpu.index, limits):
+    if len(window) < 3 or alike < NEARLY_ALL * len(window) or _linked(history, gpu.index, limits):
         return None
     powers = [seen.power_w for seen in window if seen.power_w is not None]
     usual_w = usual_power_w(history, rank, gpu.index, limits.window_s)
@@ -114,7 +111,7 @@ def usual_power_w(history: History, rank: Rank, index: int, window_s: float) -> 
         for gpu in derived.gpus
         if gpu.index == index and gpu.power_w is not None and _works(gpu)
     ]
-    is_enough = len(powers) >= max(LEAST_TRAINING, TRAINING_S / history.now.interval_s)
+    is_enough = len(powers) >= max(LEVEL_VALUES, TRAINING_S / history.now.interval_s)
     return median(powers) if is_enough else None
 
 

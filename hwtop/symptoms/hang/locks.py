@@ -14,6 +14,7 @@ from hwtop.job.hang.rank_state import waits
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import conclusion
 from hwtop.job.stacks.frames import place, thread_of, user_frame
+from hwtop.model.evidence import REPEATED
 from hwtop.model.rank import Rank
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.seconds import span
@@ -21,9 +22,6 @@ from hwtop.symptoms.hang.stall import stall_cause
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation, observed
 
-GIL_DUMPS = 3
-"""So many dumps, over at least `STANDSTILL_S`, must show the same thread with the interpreter lock at the same place.
-Engineering default."""
 BUSY_PCT = 10.0
 """Of a core: who takes less does not work. A thread under the interpreter's lock takes a whole core; those that want the lock wake up
 200 times a second, which is 1 or 2 %. Engineering default."""
@@ -147,7 +145,7 @@ def _gil(history: History, rank: Rank, dump: StackDump, main: ThreadStack) -> _F
         if each.pid == rank.pid and each.stack.dump is not None
     }
     looks = list(takewhile(lambda at_s: _place_of(_owner(stacks[at_s])) == _place_of(owner), sorted(stacks)[::-1]))
-    if len(looks) < GIL_DUMPS or looks[0] - looks[-1] < STANDSTILL_S:
+    if len(looks) < REPEATED or looks[0] - looks[-1] < STANDSTILL_S:
         return None
     user = user_frame(owner.frames)
     where = place(user) if user is not None else "C code"

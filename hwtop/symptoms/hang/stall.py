@@ -7,8 +7,9 @@ from collections import Counter
 from hwtop.job.hang.liveness import STANDSTILL_S
 from hwtop.job.hang.stall import Patience
 from hwtop.job.hang.tree import HangCause, hang_cause
-from hwtop.symptoms.gpu.spin import SPIN_MOMENTS, looks_idle_inside
-from hwtop.symptoms.history import LEAST_VALUES, History
+from hwtop.model.evidence import NEARLY_ALL, REPEATED
+from hwtop.symptoms.gpu.spin import looks_idle_inside
+from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, limits_of
 
 HANG = limits_of("collective-mismatch")
@@ -37,5 +38,5 @@ def _spin_waiting(history: History) -> frozenset[int]:
     hits = Counter(
         gpu.index for derived in window for gpu in derived.gpus if gpu.index in full and looks_idle_inside(gpu)
     )
-    least = max(LEAST_VALUES, SPIN_MOMENTS * len(window))
+    least = max(REPEATED, NEARLY_ALL * len(window))
     return frozenset(index for index in full if hits[index] >= least)

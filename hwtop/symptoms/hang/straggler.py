@@ -10,12 +10,13 @@ from hwtop.job.hang.rank_state import slowest, waits
 from hwtop.job.hang.stall import newest_step_s, wait_phi, waited_s
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import place
+from hwtop.model.evidence import MINOR, REPEATED
 from hwtop.model.job import Job
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import PhaseShare
 from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import has_gpu
-from hwtop.symptoms.history import LEAST_VALUES, History
+from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import Cause, at, cause_of, hot_spot
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, proven_recurrence, share_at_least
@@ -31,8 +32,6 @@ _LOADING: dict[Cause, str] = {
 }
 """What the loading of a rank does while it waits."""
 
-_ALONE = 0.1
-"""Of its samples: what the rank alone does for as long is a reason for it to be slow. Engineering default."""
 
 STRAGGLER = limits_of("straggler-rank")
 
@@ -46,7 +45,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
     numbers = [rank.rank for rank in others]
     typical = median(rank.stack.wait_share or 0.0 for rank in others)
     samples = min(rank.stack.wait_samples for rank in others)
-    if samples < LEAST_VALUES or share_at_least(typical, samples) < limits.others_wait_share:
+    if samples < REPEATED or share_at_least(typical, samples) < limits.others_wait_share:
         return None
     work = next((share for share in slow.stack.shares if share.phase not in ("collective", "sync")), None)
     if work is None or slow.state in ("stopped", "starting") or _is_explained(slow, work, limits):
@@ -93,7 +92,7 @@ def _alone(slow: Rank, others: Sequence[Rank]) -> tuple[str, ...]:
     """What only this rank does."""
     shared = {(spot.function, spot.file) for rank in others for spot in rank.stack.hot}
     own = next((spot for spot in slow.stack.hot if (spot.function, spot.file) not in shared), None)
-    if own is None or share_at_least(own.share, slow.stack.samples) < _ALONE:
+    if own is None or share_at_least(own.share, slow.stack.samples) < MINOR:
         return ()
     return (f"only rank {slow.rank} is in {own.function} ({at(own)}): {percent(own.share)} of its samples",)
 

@@ -15,8 +15,6 @@ WINDOW_S = 10.0
 """Of the means over workers, threads, cores and GPUs that answer what is busy now. Engineering default."""
 FULL_SHARE = 0.85
 """Of the cores in use: hardly one is left. Engineering default."""
-NEARLY_FULL_SHARE = 0.9
-"""Of a limit or of the memory: under it there is room, and it does not matter who holds it. Engineering default."""
 OUTSIDE_SHARE = 0.25
 """Of the cores that the ranks may use: with so many taken by other programs these may be the reason. Engineering default."""
 _SHOWN = 3

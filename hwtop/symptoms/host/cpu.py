@@ -11,10 +11,11 @@ from msgspec import Struct
 from hwtop.job.cpu_list import cpus_of
 from hwtop.job.hang.liveness import RUNS_PCT
 from hwtop.job.rank_set import named
+from hwtop.model.evidence import REPEATED
 from hwtop.model.frame import DerivedState
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank
-from hwtop.symptoms.history import LEAST_VALUES, History
+from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -120,7 +121,7 @@ def _means(history: History, window_s: float) -> dict[int, _Mean]:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if len(values) >= LEAST_VALUES else None
+    return fmean(values) if len(values) >= REPEATED else None
 
 
 def _crowd(history: History, cpus: str, means: Mapping[int, _Mean], limits: Limits) -> _Crowd | None:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from hwtop.job.hang.rank_state import STARTING
 from hwtop.job.rank_set import do, named
 from hwtop.job.size import MIB, size
+from hwtop.model.evidence import MINOR
 from hwtop.model.rank import Rank
 from hwtop.seconds import span
 from hwtop.symptoms.history import History
@@ -27,8 +28,6 @@ _NOTED_SHARE = 0.4
 """Of the growth that may be a warning: as much is noted. Engineering default."""
 _ODD_SHARE = 0.15
 """And so much is a warning of a rank whose peers do not grow. Engineering default."""
-_PEERS_SHARE = 0.1
-"""Of what one rank has gained: peers with less do not grow. Engineering default."""
 _READ_LOOKS = 40
 """Of the moments of a slice: every fourth or fifth of the longest. Bounds only how much is read."""
 
@@ -111,7 +110,7 @@ def _flat_peers(history: History, rank: Rank, rise: Rise) -> tuple[int, ...]:
     others = [each.rank for each in history.live_ranks if each is not rank]
     for number in others:
         points = history.rank_series(rise.seconds, number, _memory_while_training)
-        if len(points) < 2 or points[-1][1] - points[0][1] > _PEERS_SHARE * rise.gained:
+        if len(points) < 2 or points[-1][1] - points[0][1] > MINOR * rise.gained:
             return ()
     return tuple(others)
 

@@ -6,12 +6,13 @@ from statistics import fmean
 
 from hwtop.job.hang.rank_state import MIN_SAMPLES
 from hwtop.job.size import GIB, size
+from hwtop.model.evidence import NEARLY_ALL
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu, GpuProcess
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
-from hwtop.symptoms.host.capacity import NEARLY_FULL_SHARE, WINDOW_S, Outside
+from hwtop.symptoms.host.capacity import WINDOW_S, Outside
 from hwtop.symptoms.host.cpu import CORES, most_runnable, runnable
 from hwtop.symptoms.result import Result
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -126,7 +127,7 @@ def used_by_others(history: History) -> Result:
 def _memory(derived: DerivedState) -> str | None:
     """Who of the others holds most, where hardly any is left; None where there is room or the job holds it."""
     memory = derived.memory
-    if memory is None or memory.used_bytes < NEARLY_FULL_SHARE * memory.total_bytes:
+    if memory is None or memory.used_bytes < NEARLY_ALL * memory.total_bytes:
         return None
     held = sorted(derived.programs, key=lambda each: -(each.rss_bytes or 0))
     own = sum(each.rss_bytes or 0 for each in derived.job.processes) if derived.job else 0

@@ -13,6 +13,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from hwtop.job.size import part
+from hwtop.model.evidence import MOSTLY, NEARLY_ALL
 from hwtop.model.frame import DerivedState
 from hwtop.model.host.disk import MountReading
 from hwtop.symptoms.history import History
@@ -20,8 +21,6 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import line_fit
 from hwtop.symptoms.text import roughly
 
-FIT = 0.9
-"""R squared of the straight line of a rise. Engineering default."""
 SLICES = 4
 """Equal parts of the time in each of which it must rise. Engineering default."""
 SLICE_SHARE = 0.3
@@ -35,9 +34,6 @@ LEAST_S = 20.0
 """A shorter rise is not reported. Engineering default."""
 TRUSTED = 3.0
 """A rise is trusted to go on for so many times as long as it was seen. Engineering default."""
-HALF = 0.5
-"""Of the limit, from which a rise towards it is reported: a buffer that fills up mostly ends before. Engineering
-default."""
 
 
 class Amount(Struct, frozen=True):
@@ -85,7 +81,7 @@ class Outlook(Struct, frozen=True):
     @property
     def runs_out(self) -> bool:
         """Soon: within a time that what was seen can tell something about."""
-        if self.rise is None or self.rise.seconds < LEAST_S or self.share < HALF:
+        if self.rise is None or self.rise.seconds < LEAST_S or self.share < MOSTLY:
             return False
         return self.left_s <= TRUSTED * self.rise.seconds
 
@@ -108,7 +104,7 @@ def rise_of(points: Sequence[tuple[float, float]]) -> Rise | None:
     if gained <= 0 or min(_gains(points)) < SLICE_SHARE * gained / SLICES:
         return None
     slope, fit = line_fit(points)  # last: most does not rise at all
-    return Rise(gained, slope, seconds, fit) if slope > 0 and fit >= FIT else None
+    return Rise(gained, slope, seconds, fit) if slope > 0 and fit >= NEARLY_ALL else None
 
 
 def outlooks(history: History, resource: Resource, window_s: float = WINDOW_S) -> dict[Hashable, Outlook]:

@@ -12,7 +12,8 @@ from hwtop.job.kernel.wait import WaitKind
 from hwtop.job.launch.launcher import python_program
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.code_line import collects_garbage
-from hwtop.job.stacks.samples import EXPLAINS, MOSTLY
+from hwtop.job.stacks.samples import EXPLAINS
+from hwtop.model.evidence import MOSTLY
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
 from hwtop.symptoms.gpu.words import has_gpu

@@ -15,14 +15,15 @@ from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
 from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
-from hwtop.job.stacks.samples import EXPLAINS, MOSTLY
+from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.job.stacks.series import WINDOW_S as STACKS_S
+from hwtop.model.evidence import MOSTLY, REPEATED
 from hwtop.model.member import JobProcess
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
 from hwtop.model.stack import StackDump, ThreadStack
-from hwtop.symptoms.history import LEAST_VALUES, History
+from hwtop.symptoms.history import History
 from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.rule import limits_of
 
@@ -224,7 +225,7 @@ def loads_in_threads(history: History, rank: Rank) -> bool:
     if known and fmean(known) >= WORKER_BUSY_PCT:
         return True
     spot = thread_spot(history, rank)
-    return spot is not None and spot.samples >= LEAST_VALUES and spot.share >= MOSTLY
+    return spot is not None and spot.samples >= REPEATED and spot.share >= MOSTLY
 
 
 def _other_threads_pct(rank: Rank) -> float | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import hypot
 
 from hwtop.model.baseline import Baseline, Comparison, Difference, JobIdentity, Level
+from hwtop.model.evidence import SURE
 from hwtop.symptoms.runs.levels import MEASURES, PHASES, Measure
-from hwtop.symptoms.statistics import SURE
 
 WHERE_SHARE = 0.3
 """A phase that took this part of what a step takes more is where it is slower. Engineering default."""

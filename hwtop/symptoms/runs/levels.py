@@ -13,6 +13,7 @@ from msgspec import Struct
 from hwtop.job.launch.launcher import python_program
 from hwtop.model.baseline import JobIdentity, Level
 from hwtop.model.curve import CurveName
+from hwtop.model.evidence import LEVEL_VALUES
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.job import Job
@@ -21,7 +22,7 @@ from hwtop.symptoms.gpu.load import busy_pct
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.pressure import some_pct
 from hwtop.symptoms.statistics import block_medians, spread
-from hwtop.symptoms.training.pace import LEAST_POINTS, WARM_POINTS
+from hwtop.symptoms.training.pace import WARM_POINTS
 from hwtop.symptoms.training.series import series_of
 
 PAST_POINTS = 20
@@ -138,7 +139,7 @@ def _pace_values(history: History, name: CurveName) -> list[float]:
     if series is None:
         return []
     points = without_warm_up([point.value for point in series.points if not point.is_past])
-    if len(points) < LEAST_POINTS:
+    if len(points) < LEVEL_VALUES:
         points = without_warm_up(series.values)[-PAST_POINTS:]
     return [value for value in points if value > 0]
 

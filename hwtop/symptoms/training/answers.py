@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from hwtop.model.evidence import MOSTLY
 from hwtop.symptoms.excursions import BASE_LEAST
 from hwtop.symptoms.history import History
 from hwtop.symptoms.result import Result
@@ -14,9 +15,6 @@ from hwtop.symptoms.training.pace import AFTER_POINTS, FEW_BEFORE_POINTS, PACE, 
 from hwtop.symptoms.training.series import Series, newest_run, series_of, step_distance, when
 from hwtop.symptoms.training.slowdown import SPREADS
 from hwtop.symptoms.training.trend import rises
-
-_SEEN_SHARE = 0.5
-"""Of the steps that are known must have a time: what is not seen may have been quicker. Engineering default."""
 
 
 def not_learning(history: History) -> Result:
@@ -58,7 +56,7 @@ def slower_since_the_start(history: History) -> Result:
         return Result("unknown", f"{text}: too short to distinguish a trend from a stretch of longer steps")
     text = f"no change of {percent(least)} or more, no trend in {len(pace.values)} {what}{_steps(pace.series)}"
     unseen = _unseen_share(history, pace)
-    if unseen > _SEEN_SHARE:
+    if unseen > MOSTLY:
         return Result("unknown", f"{text}; of the reported steps before, no time is known")
     if least >= 1.0:
         return Result("unknown", f"{text}: they differ too much from step to step")

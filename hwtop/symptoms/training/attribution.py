@@ -11,10 +11,11 @@ from statistics import fmean, median
 
 from msgspec import Struct
 
+from hwtop.model.evidence import SURE
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.level_shift import REACH, shift_at
-from hwtop.symptoms.statistics import SURE, change_point
+from hwtop.symptoms.level_shift import shift_at
+from hwtop.symptoms.statistics import change_point
 from hwtop.symptoms.training.changes import CHANGES, Change
 
 NEAR_S = 30.0
@@ -81,7 +82,7 @@ def _step(
     shift = shift_at([sign * value for value in values], at, abs(score), SURE, slice(begin, end))
     if shift is None or shift.after - shift.before < max(change.least, change.least_share * abs(shift.before)):
         return None
-    half = shift.before + REACH * (shift.after - shift.before)
+    half = (shift.before + shift.after) / 2
     first = next(index for index in range(at, end) if sign * values[index] >= half)
     is_near = from_s - NEAR_S <= times[first] <= at_s + NEAR_S
     is_held = sign * median(values[-LEAST_BLOCKS:]) >= half

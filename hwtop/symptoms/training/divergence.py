@@ -9,8 +9,8 @@ from statistics import median
 from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
+from hwtop.model.evidence import LEVEL_VALUES
 from hwtop.model.log import Severity
-from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, jitter, trend
@@ -149,7 +149,7 @@ def _lost(series: Series, limits: Limits) -> _Rise | None:
     least = max(log1p(limits.above_share), 3 * noise)
     if level - best < least or start - best < least or not _has_lost(exp(start), exp(best), exp(level), limits):
         return None
-    peak = max(block_medians(orders[best_at:], (len(values) - best_at) // LEVEL_POINTS))
+    peak = max(block_medians(orders[best_at:], (len(values) - best_at) // LEVEL_VALUES))
     if (
         level - best < _NEAR_PEAK * (peak - best)
         or not _still_rises(smooth[at:])

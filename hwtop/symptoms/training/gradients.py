@@ -8,9 +8,10 @@ from math import log2
 from statistics import median
 
 from hwtop.model.curve import CurvePoint
+from hwtop.model.evidence import LEVEL_VALUES
 from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
-from hwtop.symptoms.excursions import BASE_LEAST, LEVEL_POINTS, excursions, is_unusual
+from hwtop.symptoms.excursions import BASE_LEAST, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -52,7 +53,7 @@ def _has_passed(history: History, series: Series | None) -> bool:
     ]
     if not lines or series is None or not series.points:
         return False
-    usual_s = median([later.at_s - earlier.at_s for earlier, later in pairwise(series.points[-LEVEL_POINTS:])] or [0.0])
+    usual_s = median([later.at_s - earlier.at_s for earlier, later in pairwise(series.points[-LEVEL_VALUES:])] or [0.0])
     return series.points[-1].at_s > lines[-1] or history.now.at_s - lines[-1] < min(PASSING_S, 3 * usual_s)
 
 
@@ -83,9 +84,9 @@ def _exploded(history: History, series: Series, limits: Limits) -> Observation |
 def _loss_has_risen(loss: Series | None, onset: CurvePoint) -> bool:
     """Its newest values stand clearly above those before the norm grew; without a loss nothing speaks against it."""
     base = [] if loss is None else [point.value for point in loss.points if point.at_s < onset.at_s][-BASE_LEAST:]
-    if loss is None or len(base) < LEVEL_POINTS:
+    if loss is None or len(base) < LEVEL_VALUES:
         return True
-    return median(loss.values[-LEVEL_POINTS:]) > median(base) + 2 * spread(base)
+    return median(loss.values[-LEVEL_VALUES:]) > median(base) + 2 * spread(base)
 
 
 def check_vanishing(history: History, limits: Limits = VANISHING) -> Observation | None:

@@ -13,7 +13,7 @@ from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.classified import classified
 from hwtop.job.stacks.code_line import collects_garbage, sleeps
 from hwtop.job.stacks.frames import is_stdlib_frame, own_frames, place, training_thread, user_frame
-from hwtop.job.stacks.samples import MOSTLY
+from hwtop.model.evidence import MOSTLY
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import Phase
 from hwtop.model.stack import StackDump, ThreadStack

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from hwtop.job.rank_set import named
 from hwtop.model.curve import Curve, CurvePoint
+from hwtop.model.evidence import LEVEL_VALUES, MINOR, REPEATED
 from hwtop.model.log import Severity
-from hwtop.symptoms.excursions import BASE_POINTS, LEVEL_POINTS, Excursion, comes_back, excursions, is_unusual
+from hwtop.symptoms.excursions import BASE_POINTS, Excursion, comes_back, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
@@ -19,10 +20,6 @@ from hwtop.symptoms.statistics import block_medians
 from hwtop.symptoms.training.series import Series, curve_of, learning_rates, neighbours, run_of, series_of, when
 from hwtop.symptoms.training.stages import new_stage
 
-OFTEN_SHARE = 0.1
-"""Where jumps that came back take more of the values, they are this loss's nature. Engineering default."""
-LASTS = 3
-"""A bad batch is one value; a model that was thrown back needs several. Engineering default."""
 RESTART_RATIO = 1.5
 """A learning rate that rises so much explains a jump: a warm restart. Engineering default."""
 _NEAR_ZERO = 2.0
@@ -141,7 +138,7 @@ def _nan_by_another_name(history: History) -> Observation | None:
         rank.rank: found
         for rank in history.live_ranks
         for found in rank.progress.lost_values[:1]
-        if found.lines >= LASTS and rank.progress.newest is not None and rank.progress.newest.loss is None
+        if found.lines >= REPEATED and rank.progress.newest is not None and rank.progress.newest.loss is None
     }
     if not lost:
         return None
@@ -192,7 +189,7 @@ def _is_jump(values: Sequence[float], jump: Excursion, limits: Limits) -> bool:
     far = max(limits.spreads * jump.spread, limits.above_share * jump.base)
     if jump.end is None:
         return _highest_level(values, jump) > jump.base + far and jump.level > jump.base + far / 2
-    is_lasting = jump.length >= LASTS or jump.peak >= limits.certain_times * jump.base
+    is_lasting = jump.length >= REPEATED or jump.peak >= limits.certain_times * jump.base
     return jump.level > jump.base + far and is_lasting
 
 
@@ -205,9 +202,7 @@ def _is_often(values: Sequence[float], found: Sequence[Excursion], limits: Limit
     """Again and again, and not so often that it is the loss's nature."""
     share = sum(jump.length for jump in found) / max(1, len(values))
     is_certain = all(jump.peak >= limits.certain_times * jump.base for jump in found)
-    return comes_back([jump.begin for jump in found], len(values), int(limits.again)) and (
-        is_certain or share <= OFTEN_SHARE
-    )
+    return comes_back([jump.begin for jump in found], len(values), int(limits.again)) and (is_certain or share <= MINOR)
 
 
 def _stands_high(history: History, series: Series, jump: Excursion, limits: Limits) -> Observation:
@@ -246,7 +241,7 @@ def _is_on_the_way_back(values: Sequence[float], jump: Excursion) -> bool:
 
 def _highest_level(values: Sequence[float], jump: Excursion) -> float:
     """Of a jump that goes on: the highest of its medians of a few values each."""
-    return max(block_medians(values[jump.begin :], max(1, jump.length // LEVEL_POINTS)))
+    return max(block_medians(values[jump.begin :], max(1, jump.length // LEVEL_VALUES)))
 
 
 def _jumps_again(history: History, series: Series, found: Sequence[Excursion]) -> Observation:

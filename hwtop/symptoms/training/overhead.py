@@ -7,6 +7,7 @@ from statistics import fmean
 
 from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
 from hwtop.job.rank_set import do, named, rank_set
+from hwtop.model.evidence import NEARLY_ALL
 from hwtop.model.frame import DerivedState
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotLine, Phase
@@ -17,9 +18,6 @@ from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import SHOWN, percent
 
-LAUNCH_WANTED_SHARE = 0.9
-"""Of the samples on a core or on the run queue: on a full machine, the same need as that of a busy core. Engineering
-default."""
 _COMPUTE: tuple[Phase, ...] = ("forward", "backward", "optimizer", "other")
 
 
@@ -150,7 +148,7 @@ def _launch_bound_util(history: History, rank: Rank, limits: Limits) -> float | 
     util, busy = gpu_util(history, rank, limits.window_s), _busy_pct(history, rank, limits.window_s)
     if util is None or busy is None or not limits.gpu_least_pct <= util <= limits.gpu_most_pct:
         return None
-    if busy < limits.cpu_pct and _runnable_share(history, rank, limits.window_s) < LAUNCH_WANTED_SHARE:
+    if busy < limits.cpu_pct and _runnable_share(history, rank, limits.window_s) < NEARLY_ALL:
         return None
     power = _power_share(history, rank, limits.window_s)
     if power is not None and power > limits.power_share:

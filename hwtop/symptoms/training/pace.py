@@ -10,6 +10,7 @@ from statistics import fmean, median
 from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
+from hwtop.model.evidence import LEVEL_VALUES, MINOR
 from hwtop.model.rank import PastPace
 from hwtop.seconds import span
 from hwtop.symptoms.excursions import BASE_LEAST
@@ -27,15 +28,10 @@ FEW_BEFORE_POINTS = 25
 """Values before a change to twice the level. Engineering default."""
 WARM_POINTS = 10
 """The first values of a run, unless it has run before the watch: compilation, autotuning, caches that fill. Engineering default."""
-LEAST_POINTS = 5
-"""Values that make a level, of however many steps each is the mean. Engineering default."""
 
 
 CLOCK_S = 5.0
 """Between two values, to compare them with the clock: a file is read once a second. Engineering default."""
-
-_LIKE = 0.1
-"""A time that differs by less of it agrees with the clock. Engineering default."""
 
 
 PACE = limits_of("throughput-drop")
@@ -92,13 +88,13 @@ def is_since_start(points: Sequence[CurvePoint]) -> bool:
         for each in points
         if each.step is not None and each.value > 0 and (clock_s := _clock(each)) is not None
     ]
-    if len(known) < LEAST_POINTS or known[-1][2] - known[0][2] < CLOCK_S:
+    if len(known) < LEVEL_VALUES or known[-1][2] - known[0][2] < CLOCK_S:
         return False
     (first, first_step, begin_s), (last, last_step, end_s) = known[0], known[-1]
     passed_s = end_s - begin_s
     since_start_s = last_step / last.value - first_step / first.value
     of_each_s = sum((step - before) / each.value for (_, before, _), (each, step, _) in pairwise(known))
-    return abs(since_start_s - passed_s) < min(abs(of_each_s - passed_s), _LIKE * passed_s)
+    return abs(since_start_s - passed_s) < min(abs(of_each_s - passed_s), MINOR * passed_s)
 
 
 def _clock(point: CurvePoint) -> float | None:
@@ -114,7 +110,7 @@ def _is_warm(history: History, series: Series) -> bool:
 
 def needed(steps: int, steps_a_value: float) -> int:
     """How many values so many steps make, where each is the mean of several; few are no level."""
-    return max(LEAST_POINTS, ceil(steps / steps_a_value))
+    return max(LEVEL_VALUES, ceil(steps / steps_a_value))
 
 
 def paces(history: History) -> list[tuple[Pace, Pace | None]]:

@@ -9,6 +9,7 @@ from statistics import median
 from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
+from hwtop.model.evidence import MOSTLY
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, jitter, resolution, trend, would_round_to_zero
@@ -21,8 +22,6 @@ NOTHING_LEARNT = 0.02
 """A loss that has never fallen by so much has not begun to learn. Engineering default."""
 CONVERGED = 0.05
 """A loss this far down is at its end, not on a plateau. Engineering default."""
-LR_HIGH = 0.5
-"""Of its highest value: a learning rate that has decayed explains a flat loss. Engineering default."""
 EQUAL_DIGITS = 4
 """Losses that agree in four digits or more: batches differ, so the number is not of this model. Engineering default."""
 ZERO_ALWAYS_POINTS = 100
@@ -106,7 +105,7 @@ def _is_wanted(history: History, series: Series, flat: _Flat, early: float) -> b
     """Late in the schedule, with a learning rate that has decayed, or (where it has learned) not known to be high."""
     done = share_done(history, series.points[-1])
     lr = learning_rates(history)
-    is_high = lr is not None and lr.values[-1] > 0 and lr.values[-1] >= LR_HIGH * max(lr.values)
+    is_high = lr is not None and lr.values[-1] > 0 and lr.values[-1] >= MOSTLY * max(lr.values)
     if done is not None and done > early:
         return True
     return not is_high if lr is not None or flat.has_learned else False

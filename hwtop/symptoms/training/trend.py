@@ -7,9 +7,9 @@ from statistics import median
 
 from msgspec import Struct
 
+from hwtop.model.evidence import LEVEL_VALUES, REPEATED
 from hwtop.model.rank import PastPace
 from hwtop.model.rank_stack import GrownShare
-from hwtop.symptoms.excursions import LEVEL_POINTS
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.others import may_slow
 from hwtop.symptoms.rule import Limits, Observation, observed
@@ -37,8 +37,6 @@ _BY_ONE_PLACE = 1.5
 """Times the first step time, of a rise that one place in the code accounts for. Engineering default."""
 _ALL_ELSE = 0.2
 """Of what the steps have become longer by: no more is added by all but one place in the code. Engineering default."""
-_LEAST_OF_THIRD = 3
-"""Values of a third of the window of the samples. Engineering default."""
 
 
 class Rising(Struct, frozen=True):
@@ -123,12 +121,12 @@ def rises(history: History) -> list[tuple[Pace, Pace | None, tuple[float, float]
 def rise(values: Sequence[float]) -> tuple[float, float] | None:
     """(level at the start, level now) of values that rise, in the second half too; None of others, and of too few."""
     blocks = block_medians(values)
-    if len(blocks) < 2 * LEVEL_POINTS:
+    if len(blocks) < 2 * LEVEL_VALUES:
         return None
     line, newest = trend(blocks), trend(blocks[len(blocks) // 2 :])
     if line.low <= 0 or line.tau < RISE_TAU or newest.tau <= 0:
         return None
-    return median(blocks[:LEVEL_POINTS]), median(blocks[-LEVEL_POINTS:])
+    return median(blocks[:LEVEL_VALUES]), median(blocks[-LEVEL_VALUES:])
 
 
 def _least(count: float, seconds: float, slower_share: float) -> float:
@@ -157,7 +155,7 @@ def _grown(history: History, pace: Pace) -> tuple[GrownShare | None, tuple[str, 
 
 def _level(pace: Pace, from_s: float, to_s: float) -> float | None:
     values = [value for point, value in zip(pace.points, pace.values, strict=True) if from_s <= point.at_s <= to_s]
-    return median(values) if len(values) >= _LEAST_OF_THIRD else None
+    return median(values) if len(values) >= REPEATED else None
 
 
 def _observed(history: History, rising: Rising) -> Observation:
