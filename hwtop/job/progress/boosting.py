@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hwtop.job.progress.field_names import is_foreign
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
@@ -24,7 +25,11 @@ _LOSSES = lazy_regex(
 
 
 def boosting_round(text: str) -> Progress | None:
-    """The round and the training loss of it; None for every other line. A score that should rise (auc, ndcg) is no loss."""
+    """The round and the training loss of it; None for every other line. A score that should rise (auc, ndcg) is no loss.
+
+    Whatever the sets are called, the last of several is that of validation (xgboost `train`, `evals`: "the last entry will be used for
+    early stopping"), so the first is that of training.
+    """
     found = _ROUND.match(text)
     if found is None:
         return None
@@ -32,9 +37,12 @@ def boosting_round(text: str) -> Progress | None:
     metrics = list(_METRIC.finditer(text, found.end()))
     if not metrics or metrics[0].start() > found.end():
         return None
+    first, last = metrics[0].group("set"), metrics[-1].group("set")
+    is_first_training = first != last and not is_foreign(first.lower())
     for metric in metrics:
         if metric.group("learn"):
             return Progress(step=step, loss=float(metric.group("told")))
-        if _TRAINING.match(metric.group("set")) and _LOSSES.fullmatch(metric.group("metric")):
+        is_training = _TRAINING.match(metric.group("set")) or (is_first_training and metric.group("set") == first)
+        if is_training and _LOSSES.fullmatch(metric.group("metric")):
             return Progress(step=step, loss=float(metric.group("value")))
     return Progress(step=step)

@@ -18,6 +18,7 @@ from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.job.stacks.series import WINDOW_S as STACKS_S
 from hwtop.model.evidence import MOSTLY, REPEATED
+from hwtop.model.log import Progress
 from hwtop.model.member import JobProcess
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
@@ -64,8 +65,18 @@ def at(spot: HotSpot) -> str:
 
 def has_begun(rank: Rank) -> bool:
     """It trains: what reads, makes or writes the data set before looks like a loader or a logger, too."""
-    has_loss = rank.progress.newest is not None and rank.progress.newest.loss is not None
-    return has_loss or share_of(rank, "forward", "backward", "optimizer") > 0 or _takes_from_loader(rank.stack.dump)
+    return (
+        _tells_of_training(rank.progress.newest)
+        or share_of(rank, "forward", "backward", "optimizer") > 0
+        or _takes_from_loader(rank.stack.dump)
+    )
+
+
+def _tells_of_training(progress: Progress | None) -> bool:
+    """A value that nothing but a training has; what reads or makes a data set counts steps as well."""
+    return progress is not None and any(
+        value is not None for value in (progress.loss, progress.lr, progress.grad_norm, progress.reward)
+    )
 
 
 def is_loading(history: History, rank: Rank) -> bool:

@@ -101,6 +101,8 @@ ROOT = ("train train.py 10", "<module> train.py 99")
         ("checkpoint", ["persist train.py 5"]),
         ("checkpoint", ["writestr zipfile.py 1", "_save_state keras/src/saving/saving_lib.py 2", "main train.py 5"]),
         ("checkpoint", ["save_model xgboost/core.py 2", "after_iteration xgboost/callback.py 3", "main train.py 5"]),
+        ("optimizer", ["update xgboost/core.py 2", "train xgboost/training.py 3", "main train.py 5"]),
+        ("optimizer", ["update lightgbm/basic.py 2", "train lightgbm/engine.py 3", "main train.py 5"]),
         ("checkpoint", ["write_snapshot train.py 5"]),
         ("other", ["save_images train.py 5"]),
         ("other", ["dump_args train.py 5"]),

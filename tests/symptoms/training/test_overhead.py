@@ -60,6 +60,8 @@ def test_a_rank_that_does_not_train_is_left_alone(state: str) -> None:
         ({"progress": None, "phase_shares": shares(logging=1.0)}, False),  # it writes its data set as CSV first
         ({"progress": Progress(step=9, total_steps=40), "phase_shares": shares(logging=1.0)}, False),  # a bar over that
         ({"progress": Progress(step=9, loss=2.0), "phase_shares": shares(logging=1.0)}, True),
+        ({"progress": Progress(step=9, reward=-3.0), "phase_shares": shares(logging=1.0)}, True),
+        ({"progress": Progress(step=9, lr=0.1), "phase_shares": shares(logging=1.0)}, True),
         ({"progress": None, "phase_shares": shares(logging=0.9, backward=0.1)}, True),
     ],
 )
