@@ -913,6 +913,10 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         "[10]\ttrain-auc:0.81250\teval-auc:0.75000",
         {"step": 10},
     ),
+    "xgboost-named-by-the-user": (
+        "[46]\tfit-logloss:0.40625\tfit-auc:0.82084\theld-logloss:0.41813\theld-auc:0.79801",
+        {"step": 46, "loss": 0.40625},
+    ),
     "xgboost-val": (
         "[10]\teval-logloss:0.62500",
         {"step": 10},
@@ -1134,7 +1138,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "bmtrain": (
         ("| Iter:     10 | loss: 2.3750 average_loss: 2.5000 | lr: 1.0000e-04 scale: 1024.0000 | time: 1.2500 |"),
-        {"step": 10, "loss": 2.375, "lr": 0.0001, "step_time_s": 1.25},
+        {"step": 10, "loss": 2.375, "lr": 0.0001, "step_time_s": 1.25, "loss_scale": 1024},
     ),
     "mxnet": (
         "Epoch[0] Batch [40-60]\tSpeed: 21621.25 samples/sec\taccuracy=0.000490",

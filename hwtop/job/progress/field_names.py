@@ -29,7 +29,8 @@ _EPOCH = "epoch, epch, ep, epochs completed, progress or epoch, epoch train"
 _STEP_TIME = "time, time s, seconds, took, dt, step avg, avg step time, avg batch cost"
 _MEAN_STEP_TIME = "step avg, avg step time"
 _DATA_TIME = "data, data time, data t, reader cost, avg reader cost, data cost, dt data, data load time, dataloader time, data loading time"
-_LOSS_SCALE = "loss scale, loss scaler, grad scale, amp scale"
+_BARE_SCALE = "scale, scaler"
+_LOSS_SCALE = f"loss scale, loss scaler, grad scale, amp scale, {_BARE_SCALE}"
 _REWARD = """reward, rewards, return, returns, episode reward, episode return, ep reward, ep return, episodic reward, episodic return, ep rew, rew,
  mean reward, mean return, avg reward, avg return, average reward, average return, reward mean, return mean, mean episode reward, mean ep reward,
  ep rew mean, rollout/ep rew mean, mean episode return, episode reward mean, episode return mean, charts/episodic return, critic/rewards/mean,
@@ -89,6 +90,9 @@ MEANS: dict[str, str] = {
     **dict.fromkeys(_names(_MEAN_STEP_TIME), "step_time_s"),
 }
 """Keys of values that are means over the epoch or the run -> the field of Progress."""
+
+BARE_SCALES = frozenset(_names(_BARE_SCALE))
+"""Keys of a loss scale that others use as well: of images, of a learning rate."""
 
 ROUNDS = frozenset(_names(_ROUND))
 """Counters of whole games or of federated rounds: the step where no other counter is told."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 from msgspec.structs import replace
 
 from hwtop.job.progress.field_names import (
+    BARE_SCALES,
     MEANS,
     ROUNDS,
     WEAK,
@@ -26,6 +28,8 @@ _WINDOW = lazy_regex(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>\d+(?:\.\d*)
 """HugeCTR: the time of many steps."""
 _MFU_BEHIND = lazy_regex(r"(\d+(?:\.\d+)?)%\s+(?:\w+\s+)?MFU\b")
 """llm.c: "45.6% bf16 MFU"."""
+_ROUNDED = 1e-3
+"""Relative: four digits, which one number in 300 has by chance. Engineering default."""
 _TRUNK = {"train", "epoch train"}
 _WHOLE = 1 / 32
 """So near must a product be to a whole number, by the digits of its factors: one in 16 is by chance. Engineering
@@ -264,6 +268,8 @@ def value_of(name: str, field: Field) -> float | None:
         return None
     if name == "epoch" and field.value > _MOST_EPOCHS:
         return None  # seconds since 1970
+    if field.key in BARE_SCALES and not _is_power_of_two(field.value):
+        return None
     if name in _PURE:
         return None if field.unit or field.per or field.is_percent else field.value
     if name == "memory":
@@ -274,6 +280,11 @@ def value_of(name: str, field: Field) -> float | None:
     if name == "tflops" and field.value > _MOST_TFLOPS:
         return field.value / 1e12  # MindFormers: 170.5T
     return field.value if field.value >= 0 else None
+
+
+def _is_power_of_two(value: float) -> bool:
+    """As a loss scale is, which scalers halve and double; one that is small is written in some digits."""
+    return value > 0 and math.isclose(value, 2.0 ** round(math.log2(value)), rel_tol=_ROUNDED)
 
 
 def _mfu_pct(field: Field) -> float | None:

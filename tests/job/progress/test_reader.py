@@ -17,9 +17,22 @@ def read(*lines: str) -> list[Progress | None]:
 
 def test_a_heading_may_name_its_loss_by_what_it_is() -> None:
     assert read("step;mse;lr;scale", "20;0,25;1e-4;65536", "40;0,125;1e-4;65536")[-1] == Progress(
-        step=40, loss=0.125, lr=1e-4
+        step=40, loss=0.125, lr=1e-4, loss_scale=65536
     )
     assert read("step;mse;bce", "20;0,25;0,5")[-1] is None, "two objectives, no sum"
+
+
+@pytest.mark.parametrize(
+    ("written", "scale"),
+    [("8192", 8192.0), ("0.5", 0.5), ("2.1176e-22", 2.1176e-22), ("3", None), ("0.3", None), ("0", None)],
+)
+def test_a_scale_is_that_of_the_loss_where_it_is_a_power_of_two(written: str, scale: float | None) -> None:
+    row = read("iter   stage  l1        scale        s/it", f"   15  2      0.25   {written}        0.68")[-1]
+    assert row is not None
+    assert (row.loss, row.loss_scale) == (0.25, scale)
+    (line,) = read(f"iter 15 | loss 0.25 | scale {written}")
+    assert line is not None
+    assert line.loss_scale == scale
 
 
 def test_csv_with_a_heading() -> None:
