@@ -55,6 +55,7 @@ _LOGGING_PREFIX = lazy_regex(
     |
       \[?{_DATE}\]?(?:\[\w+\])?[\s,|:-]*               # 2024-01-02 03:04:05,678
     | \[\d\d/\d\d\ \d\d:\d\d:\d\d\]\s*                 # [12/19 14:31:31]
+    | \[\s*\d+(?:\.\d+)?\s?s\]\s*                    # [   6.57s], since the start
     | \[titan\]\s*
     | \[?(?:{NAMES})\s*\]?\s*(?:[|:-]\s*|(?<=\])|(?=\[))  # INFO: / [INFO] / INFO -
     | root\s+-\s+

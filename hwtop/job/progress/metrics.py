@@ -11,12 +11,12 @@ from hwtop.lazy_regex import lazy_regex
 _NUMBER = r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
 _STEP = lazy_regex(
     r"(?:\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*)?(?:[a-z][\w.]*:\s?)?\W{0,4}(?:(?:train(?:ing)?|global)[ _:|]\s*)?(?:(?:ep|epoch)\s?[=: ]\s?\d+(?:/\d+)?\W+)?"
-    r"(?:step|iter(?:ation)?|itr|it|update|batch|episode|ep|round)\s*[=:#]?\s*\d+(?:\s?/\s?\d+)?(?=\W)[\])>]?(?:\s*\(\s*\d+(?:\.\d+)?\s?%\))?",
+    r"(?:step|iter(?:ation)?|itr|it|update|batch|episode|epoch|ep|round)\s*[=:#]?\s*\d+(?:\s?/\s?\d+)?(?=\W)[\])>]?(?:\s*\(\s*\d+(?:\.\d+)?\s?%\))?",
     re.IGNORECASE,
 )
-"""The line begins with the step, if need be behind a clock, the word for training, or the epoch."""
+"""The line begins with the step, or the epoch, if need be behind a clock, the word for training, or the epoch."""
 _PAIR = lazy_regex(
-    rf"[\s,;|:()\[\]/-]*?(?P<name>[a-z][\w/.@-]*(?: [a-z][\w/@-]*){{0,2}}?)(?P<mark>\s?[=:]\s*|\s+)"
+    rf"[\s,;|:()\[\]/-]*?(?P<name>[a-z][\w/.@-]*(?:\([a-z]\w*\))?(?: [a-z][\w/@-]*){{0,2}}?)(?P<mark>\s?[=:]\s*|\s+)"
     rf"(?P<value>{_NUMBER}|nan|-?inf)(?P<unit>%|/\d+| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
     re.IGNORECASE,
 )
