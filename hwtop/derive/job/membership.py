@@ -20,9 +20,11 @@ class Membership:
         self.members: tuple[Member, ...] = ()
         self._made_of: tuple[object, ...] | None = None
 
-    def advance(self, processes: Sequence[ProcessInfo], spawners: Collection[int]) -> tuple[Member, ...]:
-        """Those of the newest reading."""
+    def advance(
+        self, processes: Sequence[ProcessInfo], spawners: Collection[int], named: int | None = None
+    ) -> tuple[Member, ...]:
+        """Those of the newest reading. `named`: the PID that the user asked about."""
         made_of = (self.members, frozenset(spawners), tuple(map(of_place, processes)))
         if made_of != self._made_of:
-            self.members, self._made_of = members(processes, self.members, spawners), made_of
+            self.members, self._made_of = members(processes, self.members, spawners, named), made_of
         return self.members

@@ -106,7 +106,7 @@ class JobTracker:
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)
-        self._members = self._membership.advance(reading.processes, self._spawners)
+        self._members = self._membership.advance(reading.processes, self._spawners, reading.target_pid)
         self._targets = log_targets(reading, self._members)
         processes = {process.pid: process for process in reading.processes}
         seen = set()

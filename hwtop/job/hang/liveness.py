@@ -154,7 +154,7 @@ def evidence_s(rank: Rank, activity: Activity) -> float:
     blocked_s = rank.stall.blocked.for_s if rank.stall.blocked is not None and is_blocked(rank) else 0.0
     blocked_s = max(blocked_s, rank.stall.stopped_for_s or 0.0)
     if rank.stack.phase is None:
-        return blocked_s
+        return max(blocked_s, _still_s(rank)) if activity == "idle" else blocked_s
     place_s = max(rank.stall.same_stack_for_s or 0.0, rank.stall.same_function_for_s or 0.0)
     if activity == "busy":
         return place_s if _main_thread_computes(rank) else min(place_s, _own_threads_s(rank))
@@ -164,6 +164,12 @@ def evidence_s(rank: Rank, activity: Activity) -> float:
         return max(blocked_s, rank.stall.same_stack_for_s or 0.0)  # in which it may spin
     slept_s = (rank.stall.asleep_for_s or 0.0) if rank.stack.is_waiting else 0.0
     return max(blocked_s, min(place_s, max(slept_s, rank.stall.idle_for_s or 0.0)))
+
+
+def _still_s(rank: Rank) -> float:
+    """Of a rank whose stack cannot be read: for how long neither it nor what it started has used a core, and nothing was reported."""
+    told_s = silent_s(rank)
+    return 0.0 if told_s is None else min(told_s, rank.stall.idle_for_s or 0.0, _own_threads_s(rank))
 
 
 def _main_thread_computes(rank: Rank) -> bool:

@@ -54,8 +54,15 @@ class _Family(NamedTuple):
 class Tree:
     """Processes by parent, and the rules that give each its role."""
 
-    def __init__(self, processes: Sequence[ProcessInfo], earlier: Sequence[Member], spawners: Collection[int]) -> None:
+    def __init__(
+        self,
+        processes: Sequence[ProcessInfo],
+        earlier: Sequence[Member],
+        spawners: Collection[int],
+        named: int | None = None,
+    ) -> None:
         self._spawners = spawners
+        self._named = named
         self.by_pid = {process.pid: process for process in processes}
         self.earlier = {member.pid: member for member in earlier}
         self._children: dict[int, list[ProcessInfo]] = {}
@@ -256,16 +263,20 @@ class Tree:
     @cached_property
     def _main_program(self) -> ProcessInfo | None:
         """Of the Python programs that a script starts side by side (a server of its data, the training): one that trains, else the
-        largest."""
+        largest. Without any, the program that the user named, whatever it is written in."""
         programs = (
             process
             for process in self.order
-            if is_python(process)
+            if (is_python(process) or process.pid == self._named)
             and not is_spawned(process)
             and self._owner(process) is None
             and (helper_kind(process) or self._fixed_role(process)) is None
         )
-        return max(programs, key=lambda process: (trains(process), process.rss_bytes or 0), default=None)
+        return max(
+            programs,
+            key=lambda process: (is_python(process), trains(process), process.rss_bytes or 0),
+            default=None,
+        )
 
     @cached_property
     def _had_ranks(self) -> bool:

@@ -28,15 +28,19 @@ class _Numbering(Struct, frozen=True):
 
 
 def members(
-    processes: Sequence[ProcessInfo], earlier: Sequence[Member] = (), spawners: Collection[int] = ()
+    processes: Sequence[ProcessInfo],
+    earlier: Sequence[Member] = (),
+    spawners: Collection[int] = (),
+    named: int | None = None,
 ) -> tuple[Member, ...]:
     """Place of each process of one ProcessReading in the job, parents before children, siblings by start.
 
     Stateless. `earlier`, the members of the reading before, keeps what a later reading alone no longer tells: the role of a
     process whose parent has died, and the numbers of ranks that are numbered by their order of start. `spawners` are PIDs
-    whose stack showed that they only wait for the processes they started (`hwtop.job.launch.spawner`).
+    whose stack showed that they only wait for the processes they started (`hwtop.job.launch.spawner`). `named` is the PID that the
+    user asked about: its program may be written in any language.
     """
-    tree = Tree(processes, earlier, spawners)
+    tree = Tree(processes, earlier, spawners, named)
     places = tree.places()
     numbers = _numbers(tree, places)
     positions = {pid: index for index, pid in enumerate(sorted(numbers, key=lambda pid: numbers[pid]))}

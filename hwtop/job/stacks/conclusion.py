@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from hwtop.job.kernel.wait import waits_for
+from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.frames import place, short_name
 from hwtop.job.stacks.groups import sentence
 from hwtop.job.stacks.phase import waits_at_queue
 from hwtop.model.job import Job, StackGroup
-from hwtop.model.rank import DataFile, Worker
+from hwtop.model.rank import DataFile, Rank, Worker
 
 _WITHOUT_WORK = ("torch/utils/data/_utils/worker.py", "_worker_loop")
 """Where torch's loader worker stands that has nothing to do: it waits for the number of its next batch."""
 _SHOWN_RANKS = 2
-"""Of more ranks that wait for data, the workers are no detail of one sentence."""
+"""Of more ranks that wait for data, the workers are no detail of one sentence; nor is what each of more ranks waits for."""
 
 
 def conclude(groups: Sequence[StackGroup], workers_of: Mapping[int, Sequence[Worker]]) -> str:
@@ -24,13 +26,26 @@ def conclude(groups: Sequence[StackGroup], workers_of: Mapping[int, Sequence[Wor
 
 
 def conclusion(job: Job) -> str:
-    """`conclude` of a watched job."""
+    """`conclude` of a watched job; without stacks what the kernel says that the ranks wait for."""
+    if not job.stacks.groups and (waits := _waits(job.ranks)):
+        return f"{waits}; no stack could be read"
     return conclude(job.stacks.groups, {rank.rank: rank.workers for rank in job.ranks})
 
 
 def conclusion_after_colon(job: Job) -> str:
     """To end a sentence with; "" where no stack was read."""
     return f": {conclusion(job)}" if job.stacks.groups else ""
+
+
+def _waits(ranks: Sequence[Rank]) -> str:
+    """ "ranks 0-1 wait for a lock"; "" where the kernel does not say it of each."""
+    by_wait: dict[str | None, list[int]] = {}
+    for rank in ranks:
+        if rank.is_alive:
+            by_wait.setdefault(rank.stall.waits_for or waits_for(rank.process.wchan), []).append(rank.rank)
+    if None in by_wait or len(by_wait) > _SHOWN_RANKS:
+        return ""
+    return ", ".join(f"{named(numbers)} {do(numbers, 'wait')} for {what}" for what, numbers in by_wait.items())
 
 
 def workers_do(workers: Sequence[Worker], whose: str) -> str:

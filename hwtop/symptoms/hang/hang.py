@@ -120,7 +120,10 @@ def stillness(ranks: Sequence[Rank], still_s: float, now: DerivedState) -> tuple
     seen = (
         f"{counted(len(ranks), 'rank')}, {counted(looks, 'sample')} of each" if looks else counted(len(ranks), "rank")
     )
-    lines = [f"no live rank{what} for {span(still_s)}, since {clock(now.time_s - still_s)} ({seen})"]
+    since = clock(now.time_s - still_s)
+    lines = [f"no live rank{what} for {span(still_s)}, since {since} ({seen})"]
+    if all(rank.stack.phase is None for rank in ranks):
+        lines = [f"nothing since {since} by the kernel and the log: no stack of a live rank can be read"]
     idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
     if idle and min(idle) >= STANDSTILL_S:
         lines.append(

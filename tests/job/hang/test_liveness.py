@@ -99,6 +99,24 @@ def test_threads_in_the_background_are_no_progress(others: dict[str, Any], expec
     assert is_standing_still([still(0, 40.0, **(waits | others))]) is expected
 
 
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({}, True),
+        ({"idle_for_s": 1.0}, False),  # it computes
+        ({"helpers_idle_for_s": 1.0}, False),  # a program that it started does
+        ({"step_age_s": 2.0, "log_age_s": 2.0}, False),  # it reports
+        ({"log_interval_s": 60.0}, False),  # as seldom as ever
+        ({"progress": None, "step_age_s": None}, False),  # it never trained: a server that nobody asks
+    ],
+)
+def test_a_rank_whose_stack_cannot_be_read_stands_still_by_what_the_kernel_and_its_log_show(
+    others: dict[str, Any], expected: bool
+) -> None:
+    unread: dict[str, Any] = {"phase": None, "is_waiting": None, "same_stack_for_s": None, "phase_shares": ()}
+    assert is_standing_still([still(0, 30.0, **(unread | others))]) is expected
+
+
 def test_an_endless_loop_without_a_log_is_seen_by_who_misses_it() -> None:
     silent: dict[str, Any] = {"progress": None, "step_age_s": None, "log_age_s": None, "log_interval_s": None}
     waits = still(0, PRIOR_S["training", "busy"], phase="backward", **silent)

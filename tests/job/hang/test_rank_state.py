@@ -35,7 +35,8 @@ SAVES: dict[str, Any] = {"phase": "checkpoint", "is_waiting": False}
         ({"step_age_s": 9.9}, False),  # a step was told: it moves
         ({"step_age_s": None}, True),  # a log that tells no steps proves nothing
         ({"is_alive": False}, False),
-        ({"phase": None}, False),
+        ({"phase": None}, True),  # no stack, and neither CPU time nor a report
+        ({"phase": None, "idle_for_s": 0.0}, False),
         ({"phase": "rendezvous"}, False),
         ({"phase": "compile"}, False),
         ({"phase": "startup"}, False),

@@ -476,10 +476,13 @@ def test_a_zombie_rank_that_tells_nothing_is_still_a_rank() -> None:
     assert places(job)[102] == ("rank", 1)
 
 
-def test_a_target_that_is_no_python_is_no_rank() -> None:
-    job = [process(100, 60, "./simulate"), process(101, 100, "./child")]
-    assert find_root(by_pid([INIT, SSHD, SHELL, *job]), 100) == 100
-    assert places(job) == {100: ("other", None), 101: ("other", None)}
+def test_a_program_in_another_language_is_the_rank_where_the_user_named_it() -> None:
+    job = [process(100, 60, "bash|run.sh"), process(101, 100, "./train_gpt2"), process(102, 101, "./child")]
+    assert find_root(by_pid([INIT, SSHD, SHELL, *job]), 101) == 100
+    assert {m.pid: m.role for m in members(job, named=101)} == {100: "wrapper", 101: "rank", 102: "other"}
+    assert {m.pid: m.role for m in members(job, named=100)} == {100: "wrapper", 101: "other", 102: "other"}
+    with_python = [*job, process(103, 100, "python|train.py")]
+    assert [m.pid for m in members(with_python, named=101) if m.role == "rank"] == [103]
 
 
 def test_no_processes_no_members() -> None:

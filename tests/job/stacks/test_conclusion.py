@@ -60,3 +60,13 @@ def test_workers_without_work_are_not_the_story() -> None:
     )
     assert workers_do([idle, worker(leaf=DECODE), idle], "its") == "1 of its 3 workers is in decode (data.py:12)"
     assert workers_do([idle, idle], "its") == "its 2 workers wait for work"
+
+
+def test_without_stacks_the_kernel_says_what_ranks_wait_for() -> None:
+    locked = [
+        rank_of(rank=number, pid=1000 + number, is_alive=True, os_state="S", wchan="futex_do_wait") for number in (0, 1)
+    ]
+    unread = job_of(ranks=tuple(locked))
+    assert conclusion(unread) == "ranks 0-1 wait for another thread, or a lock (futex); no stack could be read"
+    runs = rank_of(rank=2, pid=1002, is_alive=True, os_state="R")
+    assert conclusion(job_of(ranks=(*locked, runs))) == "no stack could be read"
