@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hwtop.job.stacks.conclusion import conclusion, workers_do
 from hwtop.model.job import Job
-from hwtop.model.rank import DataFile, Worker
+from hwtop.model.rank import DataFile, Rank, Worker
 from hwtop.model.stack import StackFrame
 from tests.parts import job_of, rank_of
 from tests.stack_jobs import grouped, stack
@@ -63,10 +63,10 @@ def test_workers_without_work_are_not_the_story() -> None:
 
 
 def test_without_stacks_the_kernel_says_what_ranks_wait_for() -> None:
-    locked = [
-        rank_of(rank=number, pid=1000 + number, is_alive=True, os_state="S", wchan="futex_do_wait") for number in (0, 1)
-    ]
-    unread = job_of(ranks=tuple(locked))
-    assert conclusion(unread) == "ranks 0-1 wait for another thread, or a lock (futex); no stack could be read"
-    runs = rank_of(rank=2, pid=1002, is_alive=True, os_state="R")
-    assert conclusion(job_of(ranks=(*locked, runs))) == "no stack could be read"
+    def unread(*ranks: Rank) -> Job:
+        return job_of(target_pid=1, launcher=None, world_size=len(ranks), ranks=ranks, processes=())
+
+    locked = [rank_of(rank=each, pid=each, is_alive=True, os_state="S", wchan="futex_do_wait") for each in (0, 1)]
+    assert conclusion(unread(*locked)) == "ranks 0-1 wait for another thread, or a lock (futex); no stack could be read"
+    runs = rank_of(rank=2, pid=2, is_alive=True, os_state="R")
+    assert conclusion(unread(*locked, runs)) == "no stack could be read"
