@@ -244,7 +244,10 @@ def _missing(scene: _Scene) -> _Answer:
     if ras is not None and ras.kind == "missing" and (not outside or outside & set(ras.culprits)):
         return _Answer(ras.text, "missing", ras.culprits)
     if scene.waiting and scene.changes:
-        ranks = tuple(rank.rank for rank in scene.changes)
+        ranks = tuple(rank.rank for rank in scene.changes if rank.stack.phase is not None)
+        if not ranks:
+            unseen = [rank.rank for rank in scene.changes]
+            return _Answer(f"no stack of {named(unseen)}, so whether in the collective is not known")
         text = f"{named(ranks)} {do(ranks, 'be')} outside any collective"
         return _Answer(text + _idle_gpus(scene), "missing", ranks)
     idle = _spun_out(scene)

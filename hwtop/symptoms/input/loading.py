@@ -75,7 +75,7 @@ def has_begun(rank: Rank) -> bool:
 def _tells_of_training(progress: Progress | None) -> bool:
     """A value that nothing but a training has; what reads or makes a data set counts steps as well."""
     return progress is not None and any(
-        value is not None for value in (progress.loss, progress.lr, progress.grad_norm, progress.reward)
+        value is not None for value in (progress.epoch, progress.loss, progress.lr, progress.grad_norm, progress.reward)
     )
 
 

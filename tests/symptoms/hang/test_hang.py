@@ -169,7 +169,6 @@ def test_what_torch_itself_calls_a_mismatch() -> None:
         ),
         ("still imports", {"phase": "startup", "idle_for_s": 0.0}),
         ("compiles", {"phase": "compile", "idle_for_s": 0.0}),
-        ("no stack seen", {"phase": None}),
         ("logged 4 s ago", {"log_age_s": 4.0}),
         ("told a step 4 s ago", {"step_age_s": 4.0}),
         ("is dead: another symptom", {"is_alive": False, "same_stack_for_s": 0.0}),
@@ -181,6 +180,14 @@ def test_not_a_hang_when_one_rank(why: str, fields: dict[str, Any]) -> None:
         watched = replace(watched, ranks=(rank(0), watched.ranks[1]))
     assert check_hang(constant(watched)) is None, why
     assert check_missing(constant(watched)) is None, why
+
+
+def test_a_rank_without_a_stack_is_not_called_missing() -> None:
+    watched = job(still(0), still(1, **LOCKED | {"phase": None}), stack_groups=(stack_group((0,), TRAIN, ALL_REDUCE),))
+    assert check_missing(constant(watched)) is None
+    found = check_hang(constant(watched))
+    assert found is not None
+    assert "no stack of rank 1, so whether in the collective is not known" in " ".join(found.evidence)
 
 
 def test_a_rank_that_spins_in_its_collective_counts_as_still() -> None:

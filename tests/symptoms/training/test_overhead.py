@@ -62,6 +62,7 @@ def test_a_rank_that_does_not_train_is_left_alone(state: str) -> None:
         ({"progress": Progress(step=9, loss=2.0), "phase_shares": shares(logging=1.0)}, True),
         ({"progress": Progress(step=9, reward=-3.0), "phase_shares": shares(logging=1.0)}, True),
         ({"progress": Progress(step=9, lr=0.1), "phase_shares": shares(logging=1.0)}, True),
+        ({"progress": Progress(step=9, epoch=2), "phase_shares": shares(logging=1.0)}, True),
         ({"progress": None, "phase_shares": shares(logging=0.9, backward=0.1)}, True),
     ],
 )
