@@ -72,7 +72,7 @@ def verdict_of(
     if not job.ranks and job.rendezvous is not None:
         return Verdict(level="info", text="Starting: the launcher waits in the rendezvous")
     if not job.ranks:
-        return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}")
+        return Verdict(level="unknown", text=f"No training rank found under PID {job.target_pid}{_other_program(job)}")
     if all(rank.state == "starting" for rank in job.ranks):
         return Verdict(
             level="info", text=f"Starting: {named(rank.rank for rank in job.ranks)} in {job.ranks[0].stack.phase}"
@@ -82,6 +82,16 @@ def verdict_of(
     if findings:
         return Verdict(level="info", text=f"Nothing proven wrong in {span(watched_s)}; {findings[0].title}")
     return _suspected(job, watched_s) or Verdict(level="ok", text=_well(job, watched_s, episodes))
+
+
+def _other_program(job: Job) -> str:
+    """What runs below a script that the user named: a training in another language is only known by being named."""
+    others = [each for each in job.processes if each.role == "other" and each.state != "Z"]
+    if not others:
+        return ""
+    largest = max(others, key=lambda each: each.rss_bytes or 0)
+    name = largest.command.partition(" ")[0].rpartition("/")[2]
+    return f": if {name} trains, name it: hwtop {largest.pid}"
 
 
 def _before_the_end(first: Finding, job: Job | None, episodes: Sequence[Episode]) -> str:

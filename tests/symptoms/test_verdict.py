@@ -16,7 +16,7 @@ from hwtop.model.symptom import Episode, Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of
 from tests.frames import frame_of
 from tests.parts import replace
-from tests.symptoms.derived_states import derived, job, rank, shares, stack_group
+from tests.symptoms.derived_states import derived, job, rank, row, shares, stack_group
 
 
 def verdict(watched: Job | None, *findings: Finding, watched_s: float = 12.0, **fields: Any) -> tuple[str, str]:
@@ -214,6 +214,13 @@ def test_a_job_that_has_ended() -> None:
 
 def test_no_rank() -> None:
     assert verdict(job()) == ("unknown", "No training rank found under PID 999")
+    script = row(999, ppid=1, role="wrapper", rank=None, command="bash run.sh")
+    program = row(1001, role="other", rank=None, command="./bin/train_gpt2 -b 4", rss_bytes=9000)
+    helper = row(1002, role="other", rank=None, command="tee run.log", rss_bytes=100)
+    assert verdict(job(processes=(script, helper, program))) == (
+        "unknown",
+        "No training rank found under PID 999: if train_gpt2 trains, name it: hwtop 1001",
+    )
 
 
 @pytest.mark.parametrize(
