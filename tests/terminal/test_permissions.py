@@ -85,5 +85,6 @@ def test_process_that_is_no_python_is_diagnosed_without_stacks() -> None:
         sleeper.kill()
         sleeper.wait()
     assert found["target"]["pid"] == sleeper.pid
-    assert any("`hwtop` alone lists jobs" in reason for reason in reasons(found, "ranks")), found["blind"]
+    assert any("no permission" in reason for reason in reasons(found, "stacks")), found["blind"]
+    assert [rank["state"] for rank in found["job"]["ranks"]] == ["unknown"]
     assert found["findings"] == []
