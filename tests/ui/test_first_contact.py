@@ -17,6 +17,7 @@ from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels import hint
 from hwtop.ui.panels.picker import PickerState, candidates, moved_to, place
+from hwtop.ui.reducers.time import arrived
 from hwtop.ui.view import View
 from tests import frames
 from tests.parts import replace
@@ -107,6 +108,20 @@ def test_the_cursor_stays_on_the_job_that_was_chosen_while_others_come() -> None
     assert candidates(more)[place(more)].pid == 1001
     gone = replace(chosen, frame=with_jobs(1000))
     assert candidates(gone)[place(gone)].pid == 1000
+
+
+def test_another_job_does_not_slip_under_the_cursor_before_any_key() -> None:
+    frame = frames.picker()
+    (job, *_) = [item for item in frame.derived.candidates or () if item.kind == "training"]
+
+    def among(number: int, *pids: int) -> Frame:
+        listed = tuple(replace(job, pid=pid, ranks=pid) for pid in pids)
+        return replace(frame, number=number, derived=replace(frame.derived, candidates=listed))
+
+    view = arrived(View(frame=among(1, 1000)), among(2, 1000))
+    view = arrived(view, among(3, 1000, 2000))
+    assert [each.pid for each in candidates(view)] == [2000, 1000]
+    assert candidates(view)[place(view)].pid == 1000
 
 
 def test_more_jobs_than_rows_keep_the_cursor_and_the_advice_in_sight() -> None:

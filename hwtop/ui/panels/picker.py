@@ -80,6 +80,12 @@ def moved_to(view: View, index: int) -> View:
     return view.with_state(PickerState(index, found[index].pid if found else None))
 
 
+def settled(view: View) -> View:
+    """The cursor on the job that it shows, before any key: another one that comes does not slip under it."""
+    is_here = view.frame.derived.job is None and bool(view.frame.derived.candidates)
+    return moved_to(view, place(view)) if is_here and view.state(PickerState).pid is None else view
+
+
 def wanted(view: View, width: int) -> int:
     """Rows for all jobs and all that is said of them, frame included."""
     found = candidates(view)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from hwtop.model.frame import Frame
 from hwtop.seconds import clock, meant_s
 from hwtop.ui import past
-from hwtop.ui.panels import picture_time
+from hwtop.ui.panels import picker, picture_time
 from hwtop.ui.reducers import logs
 from hwtop.ui.tables.filter import edited
 from hwtop.ui.view import View
@@ -33,7 +33,7 @@ def pressed(view: View, what: Pressed) -> View:
 def arrived(view: View, frame: Frame) -> View:
     """A newer frame has come: it is shown, or only kept while the picture is held."""
     view = replace(view, past=past.with_frame(view.past, frame))
-    return view if view.is_paused else logs.with_frame(view, frame)
+    return view if view.is_paused else picker.settled(logs.with_frame(view, frame))
 
 
 def paused(view: View) -> View:
