@@ -90,7 +90,11 @@ def _may_be_signal(dead: Sequence[Rank]) -> bool | None:
 
 
 def _first_to_fail(job: Job, failed: list[Rank]) -> list[Rank]:
-    """Without those that followed another: the launcher ended them (SIGTERM), or their log says no more than that a peer was gone."""
+    """Without those that followed another: the launcher ended them (SIGTERM), or their log says no more than that a peer was gone. One
+    that got a SIGTERM before any other rank had ended followed nobody."""
+    ended = [rank for rank in failed if rank.exit_code == -signal.SIGTERM and _went_first(job, rank)]
+    if ended:
+        return ended
     own = [rank for rank in failed if rank.exit_code != -signal.SIGTERM] or failed
     roots = {event.rank for event in job.logs.events if event.role == "root"}
     followed = {event.rank for event in job.logs.events if event.role == "cascade"} - roots
@@ -99,11 +103,15 @@ def _first_to_fail(job: Job, failed: list[Rank]) -> list[Rank]:
 
 def _first_to_go(job: Job) -> list[Rank]:
     """The rank that went well before all others, nobody knows how, when the others then failed."""
-    went = sorted((rank for rank in job.ranks if rank.gone_at_s is not None), key=lambda rank: rank.gone_at_s or 0.0)
-    if len(went) < 2 or went[0].exit_code is not None:
-        return []
-    lead_s = (went[1].gone_at_s or 0.0) - (went[0].gone_at_s or 0.0)
-    return went[:1] if lead_s >= FIRST_GONE_S else []
+    return [rank for rank in job.ranks if rank.exit_code is None and _went_first(job, rank)]
+
+
+def _went_first(job: Job, rank: Rank) -> bool:
+    """Well before any other; False where it is the only one that has ended."""
+    others = [each.gone_at_s for each in job.ranks if each.gone_at_s is not None and each.rank != rank.rank]
+    if rank.gone_at_s is None or not others:
+        return False
+    return min(others) - rank.gone_at_s >= FIRST_GONE_S
 
 
 def _left_quietly(job: Job, bad: list[Rank]) -> tuple[int, ...]:

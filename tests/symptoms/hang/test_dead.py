@@ -132,3 +132,11 @@ def test_a_rank_that_left_quietly_is_named_where_the_failed_one_lost_its_peer() 
     alone = check_dead(constant(job(gone(0, exit_code=1), gone(1))))
     assert alone is not None
     assert alone.title == "Rank 0 is dead (exit code 1)"
+
+
+@pytest.mark.parametrize(("failed_at_s", "first"), [(22.0, 1), (19.0, 0)])
+def test_a_rank_that_was_ended_before_any_other_failed_is_the_first(failed_at_s: float, first: int) -> None:
+    ended = gone(1, gone_at_s=20.0, exit_code=-15)
+    found = check_dead(constant(job(gone(0, gone_at_s=failed_at_s, exit_code=1), ended)))
+    assert found is not None
+    assert found.ranks == (first,)
