@@ -11,6 +11,7 @@ from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
 from hwtop.model.log import LogEvent, Severity
+from hwtop.model.rank import Rank
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.storage import may_be_full
@@ -124,11 +125,19 @@ def check_loss_nan(history: History, since: int | None = None) -> Observation | 
             "step": step,
             "since_step": since,
         },
-        evidence=tuple(f"rank {rank.rank}: {quoted(rank.log.last_line)}" for rank in bad[:SHOWN])
+        evidence=tuple(f"rank {rank.rank}: {_bad_value(rank)}" for rank in bad[:SHOWN])
         + ((f"a bad line: {quoted(event.text)}",) if event else ()),
         ranks=tuple(rank.rank for rank in bad),
         log_line=event.text if event else bad[0].log.last_line,
     )
+
+
+def _bad_value(rank: Rank) -> str:
+    """Its last line where that tells of it; after an error that is another one."""
+    newest, said = rank.progress.newest, rank.log.last_line or ""
+    if newest is None or any(word in said.lower() for word in ("nan", "inf")):
+        return quoted(said)
+    return f"loss {newest.loss}" + (f" at step {newest.step}" if newest.step is not None else "")
 
 
 def _has_finite_loss(job: Job) -> bool:

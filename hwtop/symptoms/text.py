@@ -30,7 +30,8 @@ SHOWN_CHARS = 240
 
 def quoted(text: str | None, most: int = SHOWN_CHARS) -> str:
     """What the job wrote, as evidence: with secrets masked, before it is cut, since half a secret is not recognised."""
-    return masked_text((text or "")[: 2 * most])[:most]
+    masked = masked_text((text or "")[: 2 * most])
+    return masked if len(masked) <= most else masked[: most - 1] + "…"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
