@@ -159,7 +159,7 @@ def test_findings_are_visited_in_turn() -> None:
     came = pressed(gone, "turn-back")
     assert (came.frame.number, came.frame.findings) == (20, (finding,))
     before = pressed(came, "turn-back")
-    assert (before.frame.number, before.note) == (20, "no finding appeared or cleared before")
+    assert (before.frame.number, before.note) == (20, "no finding appeared or cleared before this moment")
     assert pressed(before, "turn-on").frame.number == 30
     assert not pressed(pressed(before, "turn-on"), "turn-on").is_paused
 

@@ -103,6 +103,22 @@ def test_it_waits_where_the_rest_is_not_loaded_yet(view: View) -> None:
     assert after(replace(view, past=loaded()), 5).frame.number == pytest.approx(14, abs=1)
 
 
+def test_what_is_not_loaded_yet_is_told_from_what_is_not_there(view: View) -> None:
+    part = FrameHistory(is_recording=True, is_whole=False)
+    for frame in story()[:10]:
+        part = past.with_frame(part, frame)
+    loading = replace(view, past=part)
+    assert (
+        pressed(loading, "turn-on").note == "no finding appeared or cleared after this moment, as far as it is loaded"
+    )
+    asked = pressed(loading, "go-to-time")
+    for key in "-60s":
+        asked = time_moves.typed_time(asked, key, key)
+    there = time_moves.typed_time(asked, "enter", None)
+    assert there.frame.number == 9
+    assert "is not loaded yet" in there.note
+
+
 def test_the_keys_of_the_past_go_through_it(view: View) -> None:
     view = pressed(view, "turn-on")
     assert view.frame.number == 60
@@ -110,7 +126,7 @@ def test_the_keys_of_the_past_go_through_it(view: View) -> None:
     assert pressed(view, "turn-on", "turn-back").frame.number == 60
     last = pressed(view, "turn-on", "turn-on")
     assert last.frame.number == 90
-    assert last.note == "no finding appeared or cleared after"
+    assert last.note == "no finding appeared or cleared after this moment"
     for key in "-60s":
         view = time_moves.typed_time(view if view.time_typed is not None else pressed(view, "go-to-time"), key, key)
     assert time_moves.typed_time(view, "enter", None).frame.derived.time_s == pytest.approx(frames.T0 + 120, abs=21)

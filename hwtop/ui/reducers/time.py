@@ -72,7 +72,8 @@ def turned(view: View, step: int) -> View:
         return shown(view, turns[0 if step > 0 else -1])
     if step > 0 and view.playback is None:
         return live(view)
-    return replace(view, note=f"no finding appeared or cleared {'after' if step > 0 else 'before'}")
+    note = f"no finding appeared or cleared {'after' if step > 0 else 'before'} this moment"
+    return replace(view, note=f"{note}, as far as it is loaded" if step > 0 and _is_loading(view) else note)
 
 
 def shown(view: View, place: int) -> View:
@@ -122,7 +123,18 @@ def _gone(view: View, text: str) -> View:
     if time_s is None:
         return replace(view, note=f"{text} is not a valid time: {picture_time.EXAMPLES}")
     view = replace(view, time_typed=None)
-    return live(view) if time_s >= newest.derived.time_s else sought(view, time_s)
+    newest_s = newest.derived.time_s
+    if time_s < newest_s:
+        return sought(view, time_s)
+    if time_s > newest_s and _is_loading(view):
+        note = f"{clock(time_s)} is not loaded yet: {clock(newest_s)} is the last picture so far"
+        return replace(live(view), note=note)
+    return live(view)
+
+
+def _is_loading(view: View) -> bool:
+    """More of the recording is to come."""
+    return view.playback is not None and not view.past.is_whole
 
 
 _MOVES: dict[Pressed, Callable[[View], View]] = {
