@@ -11,7 +11,7 @@ class FlameNode(Struct, frozen=True, gc=False, kw_only=True):
     """A function in the flame of one process, with what it called."""
 
     frame: StackFrame
-    """Line: the one most samples of this node were at."""
+    """Line: the one most samples of this node were at; 0 where it calls others from several."""
     samples: int
     """In it or below it."""
     is_user: bool

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from hwtop.job.stacks.frames import is_plumbing, is_user_frame, short_name
+from hwtop.model.evidence import NEARLY_ALL
 from hwtop.model.flame import FlameNode
 from hwtop.model.stack import StackFrame
 
@@ -52,7 +53,9 @@ class _Node:
         return tuple(node.finished(least) for node in wide)
 
     def finished(self, least: int) -> FlameNode:
-        frame = self.lines.most_common(1)[0][0]
+        (frame, most), *_ = self.lines.most_common(1)
+        if self.below and most < NEARLY_ALL * self.samples:  # it calls from several lines
+            frame = replace(frame, line=0, code=None)
         return FlameNode(
             frame=replace(frame, name=short_name(frame.name)),
             samples=self.samples,

@@ -26,6 +26,17 @@ def test_stacks_that_share_their_root_share_its_node() -> None:
     assert (decode.samples, decode.frame.line, decode.is_user) == (7, 7, True)
 
 
+def test_a_function_that_calls_from_several_lines_is_at_none_of_them() -> None:
+    (root,) = flame_roots(
+        {
+            (frame("forward model.py 9"), frame("step train.py 103"), MAIN): 3,
+            (frame("backward model.py 7"), frame("step train.py 105"), MAIN): 7,
+        }
+    )
+    (step,) = root.children
+    assert (root.frame.line, step.frame.line, step.samples) == (50, 0, 10)
+
+
 def test_a_line_of_the_callee_is_not_that_of_another_function_of_the_same_name() -> None:
     (root,) = flame_roots({(frame("step a.py 1"), MAIN): 1, (frame("step b.py 1"), MAIN): 2})
     assert [(node.frame.short_filename, node.samples) for node in root.children] == [("b.py", 2), ("a.py", 1)]
