@@ -180,7 +180,7 @@ def test_a_stack_that_cannot_be_read_says_each_reason() -> None:
 def test_stuck_and_slow_are_told_apart() -> None:
     ranks = job_of(frames.hang()).ranks
     for is_still, same_s, expected in (
-        (True, 50.0, "stuck: 6 samples over 50 s saw nothing move below metrics.py:77"),
+        (True, 50.0, "stuck: 6 samples over 50 s show no change below metrics.py:77"),
         (False, 2.0, "moves: 6 samples over 50 s, always in metrics.py:77"),
     ):
         text = flat(page(hang(ranks=(*ranks[:5], _held(ranks[5], is_still, same_s), *ranks[6:])), 5), (160, 50))

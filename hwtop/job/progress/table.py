@@ -92,7 +92,8 @@ def heading_of_two(above: str, below: str) -> Columns | None:
 def _names(keys: tuple[str, ...]) -> tuple[str | None, ...]:
     """A quantity goes by its own name; of several losses without a sum the first is taken, as Ultralytics' box loss."""
     names = [None if is_foreign(key) else name_of(key) for key in keys]
-    names = [name if name != "step_time" else None for name in names]  # of an epoch or a report, not of a step
+    if not {"step", "iteration"}.intersection(names):
+        names = [name if name != "step_time" else None for name in names]  # of an epoch
     if "total" in keys and "epoch" in names:
         names[keys.index("total")] = "loss"  # YOLOv7
     elif "loss" not in names:

@@ -161,6 +161,6 @@ class Series:
 @lru_cache(maxsize=_KEPT_FUNCTIONS)
 def functions_of(said: ClassifiedStack) -> tuple[object, ...]:
     """The user's functions on the stack, root first, and the part of a step that a library does below them: a loop that stays
-    in one function changes its line only, whatever C function or comprehension it calls."""
-    users = [(frame.name, frame.filename) for frame in said.path if is_user_frame(frame) and frame.name[:1] != "<"]
-    return (*users, said.phase if said.phase in _STEPS or said.phase == "collective" else None)
+    in one function changes its line only, whatever C function or comprehension it calls. What calls itself is there once."""
+    users = ((frame.name, frame.filename) for frame in said.path if is_user_frame(frame) and frame.name[:1] != "<")
+    return (*dict.fromkeys(users), said.phase if said.phase in _STEPS or said.phase == "collective" else None)

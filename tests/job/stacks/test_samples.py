@@ -88,6 +88,15 @@ def test_a_poll_inside_a_library_is_the_same_stack() -> None:
     assert samples.same_stack_for_s(7, 22.0) == 12.0
 
 
+def test_a_function_that_calls_itself_ever_deeper_is_at_one_place() -> None:
+    samples = StackSamples()
+    beats = ["beat meter.py 24", "on_signal meter.py 32"]
+    for depth in range(1, 6):
+        samples.add(dump(1, 10.0 * depth, stack(*beats * depth, "step train.py 5", "main train.py 9")))
+    assert samples.same_stack_for_s(1, 50.0) == 40.0
+    assert samples.same_function_for_s(1, 50.0) == 40.0
+
+
 def test_failed_dumps_change_nothing() -> None:
     samples = StackSamples()
     samples.add(dump(7, 10.0, COLLECTIVE))

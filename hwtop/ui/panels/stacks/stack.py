@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hwtop.fields import units
 from hwtop.job.stacks.frames import is_user_frame, place, short_name
+from hwtop.model.evidence import MOSTLY
 from hwtop.model.rank import Rank
 from hwtop.model.stack import Refusal, StackFrame, ThreadStack
 from hwtop.ui import marks
@@ -91,12 +92,14 @@ def _about(rank: Rank, age_s: float, via: str, width: int) -> list[Line]:
     if held is None:
         return [line]
     if (
-        rank_view.has_stepped(rank, held.seconds) if held.is_still else (still_s or 0.0) > _STILL_S
+        rank_view.has_stepped(rank, held.seconds)
+        if held.is_still
+        else (still_s or 0.0) > min(_STILL_S, held.seconds * MOSTLY)
     ):  # something else disproves what so few looks show
         return [line]
     over = f"{held.looks} samples over {units.duration(held.seconds)}"
     if held.is_still:
-        return [line, Line("stuck: ", "label").add(f"{over} saw nothing move below {place(held.frame)}", "text")]
+        return [line, Line("stuck: ", "label").add(f"{over} show no change below {place(held.frame)}", "text")]
     return [line, Line("moves: ", "label").add(f"{over}, always in {place(held.frame)}, changing below", "text")]
 
 
