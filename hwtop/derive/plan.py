@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hwtop.job.hang.rank_state import share_of
+from hwtop.job.launch.spawner import is_joining
 from hwtop.model.evidence import MINOR
 from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job
@@ -36,7 +37,8 @@ def plan_of(derived: DerivedState, user_focus: UserFocus) -> SamplingPlan | None
     if focus is not None:
         pids.remove(focus)
         pids.insert(0, focus)
-    workers = [worker for rank in ranks if _waits_for_data(rank) for worker in rank.workers[: _most_workers(rank)]]
+    waiting = [rank for rank in ranks if _waits_for_data(rank) or _waits_for_children(rank)]
+    workers = [worker for rank in waiting for worker in rank.workers[: _most_workers(rank)]]
     return SamplingPlan(
         target_pid=job.target_pid,
         stack_pids=(*pids, *(worker.pid for worker in workers if worker.state not in ("Z", "X"))),
@@ -85,3 +87,8 @@ def _most_workers(rank: Rank) -> int:
 
 def _waits_for_data(rank: Rank) -> bool:
     return rank.stack.phase == "data" or share_of(rank, "data") >= MINOR
+
+
+def _waits_for_children(rank: Rank) -> bool:
+    """They may be the ranks, which only their stacks tell."""
+    return rank.stack.dump is not None and is_joining(rank.stack.dump)

@@ -42,6 +42,8 @@ SAID = [
     ("filesystem-hang", "LustreError: (obd_config.c:845:class_setup()) setup MGC10.0.0.2@tcp failed (-22)"),
     ("checkpoint-error", "WARNING photometry 53744 ms weights not put away: OSError(27, \"Can't synchronously write data (file write failed: filename = 'night.weights.h5', errno = 27, error message = 'File too large')\")"),
     ("checkpoint-error", "could not save model to out/best.pt: disk error"),
+    ("checkpoint-error", "could not save the model: [Errno 36] File name too long: 'models/a_score_of_each_task'"),
+    ("checkpoint-error", "unable to write optimizer: [Errno 28] No space left on device"),
     ("checkpoint-error", "KeyError: 'unexpected key \"head.weight\" in state_dict'"),
     ("nccl-error", "n2: Net : Call to recv from 10.0.0.7<56843> failed : Connection refused"),
     ("checkpoint-error", "AssertionError: zero_stage mismatch between checkpoint and current configuration"),

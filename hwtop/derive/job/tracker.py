@@ -32,7 +32,7 @@ from hwtop.derive.logs.metrics import MetricsBook, metrics_targets
 from hwtop.job.hang.awaited import awaited_rank
 from hwtop.job.launch.environment import restarts_of
 from hwtop.job.launch.place import place_of
-from hwtop.job.launch.spawner import is_spawner
+from hwtop.job.launch.spawner import is_joining, is_spawner
 from hwtop.job.launch.tree import main_launcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.job.stacks.groups import group
@@ -87,7 +87,7 @@ class JobTracker:
         if snapshot.stacks is not None:
             self._samples.take(snapshot.stacks, on_device)
         for dump in snapshot.stacks.dumps if snapshot.stacks else ():
-            if is_spawner(dump):
+            if is_spawner(dump) or (is_joining(dump) and self._has_learning_child(dump.pid, reading)):
                 self._spawners.add(dump.pid)
         self._attachment.advance(snapshot)
         if snapshot.logs is not None:
@@ -103,6 +103,9 @@ class JobTracker:
                 self._samples.trains(rank.pid)
         job = self._hang.complete(job, snapshot, self._samples)
         return self._ras.advance(self._flight.advance(job, snapshot), snapshot)
+
+    def _has_learning_child(self, pid: int, reading: ProcessReading) -> bool:
+        return any(process.ppid == pid and self._samples.learns(process.pid) for process in reading.processes)
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)

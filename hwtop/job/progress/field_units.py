@@ -79,6 +79,11 @@ class Field(Struct, frozen=True):
         return 0.5 * 10.0**-self.decimals / abs(self.value) if self.decimals and self.value else math.inf
 
 
+def decimals_of(number: str) -> int | None:
+    """Digits behind the point of a number as it is written; None where there is an exponent, or no number."""
+    return len(number.partition(".")[2]) if number[-1:].isdigit() and "e" not in number.lower() else None
+
+
 def rate(field: Field) -> tuple[float, str] | None:
     """(value, unit) when the field is a throughput: told by its key or by what follows the number."""
     unit = _rate_unit(field.key, field.per if field.total is None else "")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from hwtop.job.progress.field_names import spaced
-from hwtop.job.progress.field_units import SI_UNITS, Field, whole
+from hwtop.job.progress.field_units import SI_UNITS, Field, decimals_of, whole
 from hwtop.lazy_regex import lazy_regex
 
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
@@ -105,7 +105,7 @@ def _field(raw: str, found: re.Match[str], end: int) -> Field:
         per=(per or "").strip().lower() if end == found.end() else "",
         is_percent=found.group("percent") is not None,
         is_aside=raw.endswith("("),
-        decimals=len(value.partition(".")[2]) if value[-1:].isdigit() and "e" not in value.lower() else None,
+        decimals=decimals_of(value),
     )
 
 

@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from hwtop.job.progress.field_names import is_foreign, is_loss_by_name, name_of, spaced
-from hwtop.job.progress.field_units import Field, rate
+from hwtop.job.progress.field_units import Field, decimals_of, rate
 from hwtop.job.progress.found import Found, value_of
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
@@ -119,10 +119,16 @@ def _take(found: Found, name: str | None, key: str, cell: str) -> None:
         if number is None:
             return
         total = number.group("total")
-        field = Field(key=key, value=float(number.group("value")), total=int(total) if total else None)
+        value_text = number.group("value")
+        field = Field(
+            key=key,
+            value=float(value_text),
+            total=int(total) if total else None,
+            decimals=decimals_of(value_text),
+        )
         speed = rate(field) if name is None else None
         value = None if name is None else value_of(name, field)
         if name is not None and value is not None:
-            found.take(name, value, field.total)
+            found.take_field(name, value, field, "")
     if speed is not None:
         found.rates.append(speed)

@@ -100,6 +100,11 @@ class StackSamples:
         if pid in self._series:
             self._series[pid].begin()
 
+    def learns(self, pid: int) -> bool:
+        """A sample of it was in what nothing but a training does: the backward pass, the optimizer."""
+        series = self._series.get(pid)
+        return series is not None and any(sample.phase in ("backward", "optimizer") for sample in series.samples)
+
     def shares(self, pid: int, now: float) -> Shares:
         """Phases and waits of the minute that ends now."""
         series = self._series.get(pid)

@@ -42,6 +42,11 @@ def test_csv_with_a_heading() -> None:
     ]
 
 
+def test_a_table_of_steps_tells_their_times_and_one_of_epochs_does_not() -> None:
+    assert read("step,seconds,loss,acc", "1,0.158,2.25,0.5")[-1] == Progress(step=1, loss=2.25, step_time_s=0.158)
+    assert read("epoch,seconds,loss,acc", "1,15.5,2.25,0.5")[-1] == Progress(epoch=1, loss=2.25)
+
+
 @pytest.mark.parametrize(
     ("written", "is_zero"), [("0.000e+00", True), ("0.0", True), ("0", True), ("0.0000", False), ("1e-4", False)]
 )
@@ -52,6 +57,13 @@ def test_a_learning_rate_or_a_loss_of_zero_is_told_from_a_rounded_one(written: s
     (progress,) = read(f"step 10 loss {written} lr 0.001")
     assert progress is not None
     assert progress.zeros == (("loss",) if is_zero else None)
+
+
+@pytest.mark.parametrize(("written", "is_zero"), [("0.000e+00", True), ("0", True), ("0.0000", False)])
+def test_so_is_one_of_a_table(written: str, is_zero: bool) -> None:
+    row = read("step\tlr\ttrain_mae\tgrad_norm", f"20\t{written}\t0.8064\t0.093")[-1]
+    assert row is not None
+    assert (row.lr, row.zeros) == (0.0, ("lr",) if is_zero else None)
 
 
 def test_numbers_without_a_heading_mean_nothing() -> None:
