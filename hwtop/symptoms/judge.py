@@ -184,8 +184,7 @@ def _less_sure(seen: Observation, taken: capacity.Outside) -> Observation:
     """Of ranks that do not get the cores that they may use: other programs may be why."""
     who = f" ({', '.join(taken.who)})" if taken.who else ""
     reason = f"programs outside the job use {taken.cores:.1f} of the {taken.of:g} cores that its ranks may use{who}: they may be the reason"
-    title = f"{seen.title}, while others use its cores"
-    return replace(seen, title=title, confidence=LESS_SURE * seen.confidence, evidence=(*seen.evidence, reason))
+    return replace(seen, confidence=LESS_SURE * seen.confidence, evidence=(*seen.evidence, reason))
 
 
 def _pid_of(seen: Observation, history: History) -> int | None:

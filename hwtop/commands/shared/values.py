@@ -38,7 +38,8 @@ class Seconds(ParamType[float]):
             return float(value)
         found = seconds(str(value))
         if found is None:
-            self.fail(f"{value!r} is not a valid time: use e.g. 20s, 500ms or 2m", param, ctx)
+            examples = "20s, 500ms or 2m" if self.most >= 120 else "20s or 500ms"
+            self.fail(f"{value!r} is not a valid time: use e.g. {examples}", param, ctx)
         if not self.least <= found <= self.most:
             self.fail(f"{value} is out of range: use {self.least:g} to {self.most:g} seconds", param, ctx)
         return found
