@@ -144,7 +144,7 @@ def _not_python(_: str, case: Circumstance) -> Explained:
         )
     return Explained(
         f"pid {case.pid} ({name}) is not a Python process",
-        "a training in another language is judged by log, CPU and kernel waits; `hwtop` alone lists jobs in Python",
+        "a training in another language is checked by log, CPU and kernel waits; `hwtop` alone lists jobs in Python",
         cause="no-target",
     )
 
