@@ -167,8 +167,9 @@ def evidence_s(rank: Rank, activity: Activity) -> float:
 
 
 def _still_s(rank: Rank) -> float:
-    """Of a rank whose stack cannot be read: for how long neither it nor what it started has used a core, and nothing was reported."""
-    told_s = silent_s(rank)
+    """Of a rank that trained and whose stack cannot be read: for how long neither it nor what it started has used a core, and nothing
+    was reported."""
+    told_s = silent_s(rank) if has_trained(rank) else None
     return 0.0 if told_s is None else min(told_s, rank.stall.idle_for_s or 0.0, _own_threads_s(rank))
 
 

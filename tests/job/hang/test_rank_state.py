@@ -37,6 +37,7 @@ SAVES: dict[str, Any] = {"phase": "checkpoint", "is_waiting": False}
         ({"is_alive": False}, False),
         ({"phase": None}, True),  # no stack, and neither CPU time nor a report
         ({"phase": None, "idle_for_s": 0.0}, False),
+        ({"phase": None, "progress": None, "phase_shares": ()}, False),  # it never trained: a server that nobody asks
         ({"phase": "rendezvous"}, False),
         ({"phase": "compile"}, False),
         ({"phase": "startup"}, False),
