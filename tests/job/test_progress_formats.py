@@ -913,6 +913,10 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         "[10]\ttrain-auc:0.81250\teval-auc:0.75000",
         {"step": 10},
     ),
+    "catboost-behind-a-minute": (
+        "0:\tlearn: 0.625\ttotal: 1m 2s remaining: 3m",
+        {"step": 0, "loss": 0.625},
+    ),
     "xgboost-named-by-the-user": (
         "[46]\tfit-logloss:0.40625\tfit-auc:0.82084\theld-logloss:0.41813\theld-auc:0.79801",
         {"step": 46, "loss": 0.40625},

@@ -38,7 +38,7 @@ def boosting_round(text: str) -> Progress | None:
     if not metrics or metrics[0].start() > found.end():
         return None
     first, last = metrics[0].group("set"), metrics[-1].group("set")
-    is_first_training = first != last and not is_foreign(first.lower())
+    is_first_training = first is not None and first != last and not is_foreign(first.lower())
     for metric in metrics:
         if metric.group("learn"):
             return Progress(step=step, loss=float(metric.group("told")))
