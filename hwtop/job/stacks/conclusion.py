@@ -37,12 +37,17 @@ def conclusion_after_colon(job: Job) -> str:
     return f": {conclusion(job)}" if job.stacks.groups else ""
 
 
+def kernel_wait(rank: Rank) -> str | None:
+    """ "another thread, or a lock (futex)": what it waits for by its system call and the kernel; None where neither says it."""
+    return rank.stall.waits_for or waits_for(rank.process.wchan)
+
+
 def _waits(ranks: Sequence[Rank]) -> str:
     """ "ranks 0-1 wait for a lock"; "" where the kernel does not say it of each."""
     by_wait: dict[str | None, list[int]] = {}
     for rank in ranks:
         if rank.is_alive:
-            by_wait.setdefault(rank.stall.waits_for or waits_for(rank.process.wchan), []).append(rank.rank)
+            by_wait.setdefault(kernel_wait(rank), []).append(rank.rank)
     if None in by_wait or len(by_wait) > _SHOWN_RANKS:
         return ""
     return ", ".join(f"{named(numbers)} {do(numbers, 'wait')} for {what}" for what, numbers in by_wait.items())

@@ -14,9 +14,8 @@ from hwtop.job.hang.liveness import PRIOR_S, STANDSTILL_S, confidence, is_improb
 from hwtop.job.hang.prompt import prompt_of
 from hwtop.job.hang.rank_state import waits
 from hwtop.job.hang.tree import HangCause, collective_groups
-from hwtop.job.kernel.wait import waits_for
 from hwtop.job.rank_set import do, named
-from hwtop.job.stacks.conclusion import conclusion, workers_do
+from hwtop.job.stacks.conclusion import conclusion, kernel_wait, workers_do
 from hwtop.job.stacks.frames import place
 from hwtop.job.stacks.groups import call_site, parting
 from hwtop.model.frame import DerivedState
@@ -114,16 +113,19 @@ def awaited_in(ranks: Sequence[Rank], culprits: Collection[int]) -> str:
 
 def stillness(ranks: Sequence[Rank], still_s: float, now: DerivedState) -> tuple[str, ...]:
     """What proves that nothing moves, and since what time of day."""
+    since = clock(now.time_s - still_s)
     looks = min((rank.stack.samples for rank in ranks), default=0)
     is_same = all((rank.stall.same_stack_for_s or 0.0) >= still_s for rank in ranks)
     what = "'s stack has changed" if is_same else " has left the function that it is in"
     seen = (
         f"{counted(len(ranks), 'rank')}, {counted(looks, 'sample')} of each" if looks else counted(len(ranks), "rank")
     )
-    since = clock(now.time_s - still_s)
-    lines = [f"no live rank{what} for {span(still_s)}, since {since} ({seen})"]
-    if all(rank.stack.phase is None for rank in ranks):
-        lines = [f"nothing since {since} by the kernel and the log: no stack of a live rank can be read"]
+    is_unread = all(rank.stack.phase is None for rank in ranks)
+    lines = [
+        f"nothing since {since} by the kernel and the log: no stack of a live rank can be read"
+        if is_unread
+        else f"no live rank{what} for {span(still_s)}, since {since} ({seen})"
+    ]
     idle = [rank.stall.idle_for_s for rank in ranks if rank.stall.idle_for_s is not None]
     if idle and min(idle) >= STANDSTILL_S:
         lines.append(
@@ -281,7 +283,7 @@ def _of_culprits(ranks: Sequence[Rank], culprits: Sequence[int]) -> tuple[str, .
 def _state(rank: Rank) -> str:
     """What it does instead of going on: "it computes, state R, 99 % of a core"."""
     does = _DOES.get(rank.liveness.state) if rank.liveness is not None else None
-    what = rank.stall.waits_for or waits_for(rank.process.wchan)
+    what = kernel_wait(rank)
     meaning = f": it waits for {what}" if what else ""
     wchan = f", kernel wait {rank.process.wchan}{meaning}" if rank.process.wchan not in (None, "0") else meaning
     pct = rank.process.cpu_pct
