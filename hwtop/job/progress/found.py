@@ -284,7 +284,8 @@ def value_of(name: str, field: Field) -> float | None:
 
 def _is_power_of_two(value: float) -> bool:
     """As a loss scale is, which scalers halve and double; one that is small is written in some digits."""
-    return value > 0 and math.isclose(value, 2.0 ** round(math.log2(value)), rel_tol=_ROUNDED)
+    mantissa, _ = math.frexp(value)  # from one half to one
+    return any(math.isclose(mantissa, power, rel_tol=_ROUNDED) for power in (0.5, 1.0))
 
 
 def _mfu_pct(field: Field) -> float | None:

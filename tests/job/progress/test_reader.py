@@ -24,7 +24,17 @@ def test_a_heading_may_name_its_loss_by_what_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("written", "scale"),
-    [("8192", 8192.0), ("0.5", 0.5), ("2.1176e-22", 2.1176e-22), ("3", None), ("0.3", None), ("0", None)],
+    [
+        ("8192", 8192.0),
+        ("0.5", 0.5),
+        ("2.1176e-22", 2.1176e-22),
+        ("3", None),
+        ("0.3", None),
+        ("0", None),
+        ("inf", None),
+        ("nan", None),
+        ("1.7e308", None),
+    ],
 )
 def test_a_scale_is_that_of_the_loss_where_it_is_a_power_of_two(written: str, scale: float | None) -> None:
     row = read("iter   stage  l1        scale        s/it", f"   15  2      0.25   {written}        0.68")[-1]
