@@ -177,7 +177,7 @@ def _title_of_exception(event: LogEvent) -> str:
 
 def _next_steps(symptom: str) -> tuple[str, ...]:
     known = records().get(symptom)
-    return known.steps_with({}) if known else ()
+    return known.steps_with({"is_log_line": True}) if known else ()
 
 
 def _evidence(events: Sequence[LogEvent]) -> tuple[str, ...]:

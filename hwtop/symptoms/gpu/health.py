@@ -55,6 +55,7 @@ def _observation(symptom: str, history: History, faults: list[Fault]) -> Observa
             "others": named_gpus(others) if others else None,
             "first_step": steps[0],
             "second_step": steps[1],
+            "is_uncorrected": symptom == "ecc-error" and level == "critical",
             **gpu_facts(gpu),
         },
         confidence=0.95,
@@ -73,7 +74,7 @@ def _ecc(gpu: Gpu, ecc: EccErrors, history: History, limits: Limits) -> Iterator
         risen = _rise(first.volatile_uncorrected, ecc.volatile_uncorrected)
         words = _count(ecc.volatile_uncorrected, "uncorrected memory error") + _where(ecc)
         if risen:
-            yield Fault(gpu.index, "critical", f"{words}, {risen} of them in the last {span(seconds)}", _RESULTS)
+            yield Fault(gpu.index, "critical", f"{words}, {risen} of them in the last {span(seconds)}")
         else:
             yield Fault(gpu.index, "warning", f"{words} since the driver was loaded")
     if (ecc.sram_uncorrected or 0) > limits.sram:
@@ -86,9 +87,6 @@ def _ecc(gpu: Gpu, ecc: EccErrors, history: History, limits: Limits) -> Iterator
         yield Fault(
             gpu.index, "warning", f"{ecc.volatile_corrected:,} corrected memory errors since the driver was loaded"
         )
-
-
-_RESULTS = "What was computed since then may be wrong: go back to a checkpoint from before it"
 
 
 def _first(gpu: Gpu, history: History) -> tuple[float, EccErrors]:

@@ -50,6 +50,15 @@ def test_two_corrected_errors_in_the_first_second_prove_nothing() -> None:
     assert severity_of(lambda second: {"volatile_corrected": 2 * second}, 9) is None
 
 
+def test_only_what_came_meanwhile_calls_for_a_checkpoint_and_counters_of_a_gpu_for_no_host_memory() -> None:
+    past = check_ecc(watch(lambda _: gpu(1, ecc=EccErrors(volatile_uncorrected=2))))
+    now = check_ecc(watch(lambda second: gpu(1, ecc=EccErrors(volatile_uncorrected=second // 20))))
+    assert past is not None
+    assert now is not None
+    assert [sum("checkpoint" in step for step in seen.next_steps) for seen in (past, now)] == [0, 1]
+    assert not any("ost memory" in step for step in (*past.next_steps, *now.next_steps))
+
+
 def test_an_error_is_told_with_place_and_rank() -> None:
     ecc = EccErrors(volatile_uncorrected=2, dram_uncorrected=2, sram_uncorrected=0)
     seen = check_ecc(watch(lambda _: gpu(1, ecc=ecc)))
