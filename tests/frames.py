@@ -797,6 +797,7 @@ def picker() -> Frame:
             age_s=4_000,
             can_attach=reason is None,
             reason=reason,
+            folder="/data/runs/gpt2-1.5b" if kind == "training" else None,
             log_age_s=log_age_s,
         )
 

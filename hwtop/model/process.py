@@ -188,6 +188,8 @@ class JobCandidate(Struct, frozen=True, gc=False, kw_only=True):
     log_age_s: float | None = None
     """Since something was written to the newest of the files that its processes have as stdout or stderr; None where these are no files,
     or may not be read."""
+    folder: str | None = None
+    """Where it runs: tells two runs of one command apart. None where that may not be read."""
     framework: str | None = None
     """A training library that one of its Python processes has loaded ("torch", "jax", "xgboost", ...); None where none was seen."""
 

@@ -91,9 +91,9 @@ class Tree:
         return self.number(process) is not None or bool(self._numbers_below(process))
 
     def _walk(self, top: ProcessInfo, index: int) -> Iterator[ProcessInfo]:
-        # The first is the root; later ones lost their parent, which was the root or stood below it.
+        # The first is the root. Later ones lost their parent; deeper than right below the root they would look like another rank's.
         member = self.earlier.get(top.pid)
-        pending = [(top, member.depth if member else min(index, 1))]
+        pending = [(top, min(member.depth if member else index, 1))]
         while pending:
             process, depth = pending.pop()
             if process.pid in self.depths:  # two processes with one PID, one of them below the other, would never end

@@ -15,7 +15,7 @@ from hwtop.ui.widgets import table
 from hwtop.ui.widgets.box import box, inner
 from hwtop.ui.widgets.line import Line, wrapped
 from hwtop.ui.widgets.table import Column
-from hwtop.ui.widgets.text import cells, wrap
+from hwtop.ui.widgets.text import cells, elide_middle, visible, wrap
 
 _FRAME = 2
 QUIET_S = 120.0
@@ -160,6 +160,8 @@ def _below(view: View, found: list[JobCandidate], width: int) -> list[Line]:
         first.append(Line(f"To watch jobs of {', '.join(foreign)}: ", "text").add("sudo $(command -v hwtop)", "accent"))
     if _distance(found[0]) > 1:
         first.append(Line("No training job among them: ", "text").add("hwtop demo", "accent").add(" tries one", "text"))
+    if chosen.folder:
+        first.append(Line("in ", "dim").add(elide_middle(visible(chosen.folder), width - 3), "text"))
     if cells(chosen.title) > table.chosen(_columns(view), width - 2)[-1][1]:
         first += [Line(piece, "dim") for piece in wrap(chosen.title, width)[:_COMMAND_ROWS]]
     return first

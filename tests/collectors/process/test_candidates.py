@@ -93,6 +93,17 @@ def test_recorded_torchrun_is_one_training_job(tmp_path: Path) -> None:
     assert job.age_s is None  # the recording holds no uptime
 
 
+def test_two_runs_of_one_command_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    FakeProc(tmp_path / "proc", box())
+    for pid in (20, 30):
+        (tmp_path / f"run{pid}").mkdir()
+        (tmp_path / "proc" / str(pid) / "cwd").unlink(missing_ok=True)
+        (tmp_path / "proc" / str(pid) / "cwd").symlink_to(tmp_path / f"run{pid}")
+    folders = {job.pid: job.folder for job in source(tmp_path / "proc").read().candidates}
+    assert (folders[20], folders[30]) == (str(tmp_path / "run20"), str(tmp_path / "run30"))
+
+
 def test_a_finished_launcher_leaves_one_job_not_two(tmp_path: Path) -> None:
     proc = FakeProc(tmp_path, box())
     proc.remove(20)

@@ -462,6 +462,8 @@ def test_ranks_and_workers_that_lost_their_parent_keep_their_place() -> None:
     left = [p for p in before_job if p.pid not in (102, 121)]
     assert places([*left, worker_alone], before)[121] == ("loader-worker", 1)
     assert places([*left, worker_alone])[121] == ("loader-worker", 1)
+    shown = {member.pid: member.depth for member in members([*left, worker_alone], before)}
+    assert shown[121] == shown[101], "not as if it were rank 0's"
 
 
 def test_orphaned_ranks_find_each_other() -> None:
