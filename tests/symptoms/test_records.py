@@ -68,7 +68,7 @@ def test_each_placeholder_of_a_text_is_a_fact_of_its_rule(symptom: str) -> None:
     record = records()[symptom]
     module = (record.check or "").partition(".")[0]
     source = inspect.getsource(sys.modules[f"hwtop.symptoms.{room_of(symptom)}.{module}"])
-    if symptom == "loss-nan":
+    if symptom == "loss-nan" or record.log_line:
         source += inspect.getsource(sys.modules["hwtop.symptoms.log"])
     returned = set(re.findall(r'"(\w+)":', source)) | ALWAYS_KNOWN | (GPU_FACTS if "gpu_facts(" in source else set())
     texts = [record.finding or record.title, *record.steps, record.verify, *record.escalate]
