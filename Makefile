@@ -20,8 +20,8 @@ fast: $(VENV)/.dev ## the tests that start no jobs
 	$(BIN)/python -m pytest
 
 test: $(VENV)/.test ## install what the tests need and run all of them; one that fails gets a second try, which is printed
-	$(BIN)/python -m pytest -m "" --reruns 1 -raR --ignore tests/diagnosis
-	$(BIN)/python -m pytest -m "" --reruns 1 -raR --numprocesses 0 tests/diagnosis # real jobs that share out the cores among themselves
+	$(BIN)/python -m pytest -m "" --reruns 1 -raR --ignore tests/diagnosis/test_diagnosis.py
+	$(BIN)/python -m pytest -m "" --reruns 1 -raR tests/diagnosis/test_diagnosis.py # real jobs that share out the cores among themselves
 
 check: lint test ## what CI runs
 

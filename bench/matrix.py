@@ -39,6 +39,8 @@ from tests.training import job_file, start_python  # noqa: E402
 WATCHING = 0.3
 """Cores that hwtop itself needs in its first half minute, with room to spare: seconds to detection are measured."""
 SLACK_S = 60.0
+LEAST_S = 40.0
+"""How long a fault may take to be found; twice the time of its test where that is longer."""
 
 
 def chosen(patterns: Sequence[str]) -> list[tuple[str, Case]]:
@@ -101,7 +103,7 @@ def look(
     case: Case, pid: int, env: Mapping[str, str], meanwhile: Callable[[], None] | None, *, live: bool
 ) -> tuple[float, list[Said]]:
     """When the fault was there for hwtop to see (seconds since the epoch), and what was said."""
-    seconds = case.seconds if case.symptom is None else 2 * case.seconds
+    seconds = case.seconds if case.symptom is None else max(LEAST_S, 2 * case.seconds)
     command = [sys.executable, str(ROOT / "bench" / "matrix_watch.py"), str(pid), str(seconds), case.symptom or ""]
     command += ["--live"] if live else []
     path = os.pathsep.join(part for part in (str(ROOT), env.get("PYTHONPATH")) if part)

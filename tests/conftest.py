@@ -14,6 +14,8 @@ __all__ = ["fake_nvml", "new_nvml", "nvml_library", "old_nvml"]
 
 FAST = "not slow and not real"
 """What `pytest` alone runs, as `addopts` in pyproject.toml says."""
+_WAITING_DONE = 0.8
+"""Of the other files that have begun by then, all of those with real jobs have, too."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,14 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """A file that is named runs in this process, where a debugger can stop it. Tests wait half of their time: two a core.
-
-    Real jobs take cores of their own: three for two cores.
-    """
-    if names_files(config):
-        return 0
-    cores = len(os.sched_getaffinity(0))
-    return min(8, 2 * cores if config.option.markexpr == FAST else cores + cores // 2)
+    """A file that is named runs in this process, where a debugger can stop it. Tests wait half of their time: two a core."""
+    return 0 if names_files(config) else min(8, 2 * len(os.sched_getaffinity(0)))
 
 
 def names_files(config: pytest.Config) -> bool:
@@ -49,3 +45,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "nvml_library" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.real)
+    items[:] = spread(items)
+
+
+def spread(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Files with real jobs, which mostly wait, among those that compute, so that the cores are busy all the time. None of the former
+    comes last, where the other workers would have nothing left to do."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    kinds: tuple[list[Path], list[Path]] = ([], [])
+    for path, tests in files.items():
+        kinds[any(map(is_slow, tests))].append(path)
+    at = {
+        path: place / len(kind) * share
+        for kind, share in zip(kinds, (1.0, _WAITING_DONE), strict=True)
+        for place, path in enumerate(kind)
+    }
+    return [item for path in sorted(files, key=at.__getitem__) for item in files[path]]
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """It waits for a job, or computes for more than a second."""
+    return any(item.get_closest_marker(name) for name in ("real", "slow"))

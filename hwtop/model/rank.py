@@ -146,7 +146,10 @@ class LostValue(Struct, frozen=True, gc=False, kw_only=True):
     """A value that its lines report with each step, under a name that hwtop does not know: it was a number, and is nan or infinite."""
 
     name: str
+    """ "number 3 of 5" where it has none: its place in the line."""
     since_step: int
+    counter: str = "step"
+    """What `since_step` counts: "step" or "epoch"."""
     lines: int
     """In so many lines in a row."""
 

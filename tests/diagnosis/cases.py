@@ -30,20 +30,20 @@ def kill_rank_1(job: TrainingJob) -> None:
 
 FAULTS = (
     # Two loader workers want all of two cores: one of them may get less, and then the other rank does wait for that one.
-    Case("input_cpu", "input-bound-cpu", telling=("decode",), or_above="straggler-rank", cores=HEAVY),
-    Case("input_main", "input-bound-workers", telling=("no loader workers",), cores=HEAVY),
-    Case("input_io", "input-bound-io", telling=("D state",), cores=BUSY),
+    Case("input_cpu", "input-bound-cpu", telling=("decode",), or_above="straggler-rank", seconds=12, cores=HEAVY),
+    Case("input_main", "input-bound-workers", telling=("no loader workers",), seconds=12, cores=HEAVY),
+    Case("input_io", "input-bound-io", telling=("D state",), seconds=12, cores=BUSY),
     Case("input_pipe", "input-bound-io", telling=("read",)),
-    Case("straggler", "straggler-rank", (1,), ("forward",), cores=HEAVY),
+    Case("straggler", "straggler-rank", (1,), ("forward",), seconds=12, cores=HEAVY),
     Case("slow_shard", "straggler-rank", (1,), ("for its data", "__getitem__ (slow_shard.py:", "rank 0 waits"), seconds=24),
     Case("nan", "loss-nan", None, ("nan",), ready=r"(?i)nan", seconds=8),
     Case("leak", "host-memory-leak", (0,), ("rank 0",), launch="one file"),
-    Case("oversubscribed", "cpu-oversubscribed", None, ("OMP_NUM_THREADS",), env={"OMP_NUM_THREADS": "16"}, cores=HEAVY),
+    Case("oversubscribed", "cpu-oversubscribed", None, ("OMP_NUM_THREADS",), env={"OMP_NUM_THREADS": "16"}, seconds=12, cores=HEAVY),
     Case("cuda_oom_text", "cuda-oom", (1,), ("CUDA out of memory",)),
     Case("crash", "rank-crash", (1,), ("ValueError",)),
     Case("diverging", "loss-diverging", (0,), ("learning rate", "gradient norm"), r"step 400\b", 10, "python"),
     Case("slower", "throughput-drop", (0,), ("Step time rose", "from 0.04"), r"step 320\b", 12, "python"),
-    Case("many_workers", "dataloader-oversubscribed", (0,), ("8 loader workers",), seconds=16, launch="python", cores=BUSY),
+    Case("many_workers", "dataloader-oversubscribed", (0,), ("8 loader workers",), seconds=12, launch="python", cores=BUSY),
     Case("nccl_timeout_text", "nccl-timeout", None, ("Watchdog",), ready="Watchdog", seconds=4),
     Case("healthy_sparse", "rank-dead", (1,), ("SIGKILL",), ready=LOSS, seconds=40, meanwhile=kill_rank_1),
 )  # fmt: skip
@@ -81,7 +81,7 @@ CHORES = (
         gpu={"util": 45, "power": 300},
     ),
     Case("gil_thread", "gil-contention", (0,), ("word-counter", "count_words"), r"step 3\b", 26, "python", cores=BUSY),
-    Case("gc_each_step", "gc-thrash", (0,), ("`gc.collect()` (gc_each_step.py:24)",), seconds=16, launch="python", cores=BUSY),
+    Case("gc_each_step", "gc-thrash", (0,), ("`gc.collect()` (gc_each_step.py:24)",), seconds=12, launch="python", cores=BUSY),
     Case("recompile", "recompile-storm", (0,), ("recompile.py:20",), r"step 8\b", 24, "python", cores=BUSY),
     Case(
         "small_kernels",

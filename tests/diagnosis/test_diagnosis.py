@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from hwtop.cli import cli
-from tests.diagnosis.case import Case, Watched, look, why_wrong
+from tests.diagnosis.case import Case, Watched, why_wrong
 from tests.diagnosis.cases import CHORES, FAULTS, HANGS, HEALTHY, QUIET
-from tests.training import TrainingJob
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]  # the first test waits for all jobs
 
@@ -117,16 +114,3 @@ def test_a_killed_rank_ends_the_job(case: Case, watched: Of) -> None:
     seen = watched(case)
     assert "SIGKILL" in seen.findings[0]["title"]
     assert seen.report["job"]["has_ended"]
-
-
-def test_shared_memory_that_is_nearly_full_is_seen_where_the_job_sees_it(tmp_path: Path) -> None:
-    train = "import time\nfor step in range(9999):\n print(f'step {step} loss 1.0', flush=True)\n time.sleep(0.1)"
-    fill = "mount -t tmpfs -o size=20m tmpfs /dev/shm && head -c 19500000 /dev/zero > /dev/shm/torch_1"
-    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    command.append(f'{fill} && exec {sys.executable} -u -c "$TRAIN"')
-    with TrainingJob(command, tmp_path, {"TRAIN": train}, "launcher.log") as job:
-        job.wait_for_line(r"step 5\b")
-        seen = look(job, job.launcher_pid, 8, os.environ)
-    assert seen.code == 1
-    assert [each["symptom"] for each in seen.findings] == ["shm-nearly-full"]
-    assert seen.findings[0]["title"].startswith("/dev/shm is 93 % full")

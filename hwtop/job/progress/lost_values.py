@@ -8,7 +8,6 @@ from math import isfinite
 from msgspec.structs import replace
 
 from hwtop.job.progress.field_names import is_foreign, name_of
-from hwtop.job.progress.field_units import Field
 from hwtop.job.progress.fields import fields
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.rank import LostValue
@@ -26,24 +25,28 @@ class LostValues:
         self._whole = ""
         """The newest line in which all were numbers."""
 
-    def take(self, text: str, step: int) -> None:
-        """The next line with a step."""
+    def take(self, text: str, count: int, counter: str = "step") -> None:
+        """The next line with a step, or with an epoch where it has none."""
         text = text[:_READ_CHARS]
         if _NOT_A_NUMBER.search(text) is None:
             self._whole, self.newest = text, ()
             return
-        values = {field.key: field.value for field in fields(text) if _is_unknown(field)}
         known = {lost.name: lost for lost in self.newest}
-        were = {field.key for field in fields(self._whole)} | known.keys()
+        were = _values(self._whole).keys() | known.keys()
         self.newest = tuple(
             replace(known[name], lines=known[name].lines + 1)
             if name in known
-            else LostValue(name=name, since_step=step, lines=1)
-            for name, value in values.items()
+            else LostValue(name=name, since_step=count, counter=counter, lines=1)
+            for name, value in _values(text).items()
             if not isfinite(value) and name in were
         )
 
 
-def _is_unknown(field: Field) -> bool:
-    """It has a name, and none that is read as something."""
-    return bool(field.key) and name_of(field.key) is None and not is_foreign(field.key)
+def _values(text: str) -> dict[str, float]:
+    """Those that are not read as something, by their name; of one without a name by its place among all numbers of such a line."""
+    row = list(fields(text))
+    return {
+        field.key or f"number {place} of {len(row)}": field.value
+        for place, field in enumerate(row, start=1)
+        if name_of(field.key) is None and not is_foreign(field.key)
+    }

@@ -17,7 +17,7 @@ _STEP = lazy_regex(
 """The line begins with the step, or the epoch, if need be behind a clock, the word for training, or the epoch."""
 _PAIR = lazy_regex(
     rf"[\s,;|:()\[\]/-]*?(?P<name>[a-z][\w/.@-]*(?:\([a-z]\w*\))?(?: [a-z][\w/@-]*){{0,2}}?)(?P<mark>\s?[=:]\s*|\s+)"
-    rf"(?P<value>{_NUMBER}|nan|-?inf)(?P<unit>%|/\d+| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
+    rf"(?P<value>{_NUMBER}|-?(?:nan|inf))(?P<unit>%|/\d+| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
     re.IGNORECASE,
 )
 _END = lazy_regex(r"[\s,;|)\].-]*(?:[(\[]\d+(?:\.\d+)?\s?m?s(?:ec)?[)\]]\s*)?")
@@ -27,9 +27,9 @@ _SPEED_PAIR = lazy_regex(
     re.IGNORECASE,
 )
 _TRAINED = {"samples", "examples", "images", "steps", "it"}
-_MEASURED = lazy_regex(r".*\.\d\d|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
+_MEASURED = lazy_regex(r".*\.\d\d|.*e[-+]?\d|-?(?:nan|inf)|[-+]", re.IGNORECASE)
 """Numbers that were measured: instructions and settings hold whole ones, versions have one decimal."""
-_FINELY = lazy_regex(r".*\.\d{3}|.*e[-+]?\d|nan|-?inf|[-+]", re.IGNORECASE)
+_FINELY = lazy_regex(r".*\.\d{3}|.*e[-+]?\d|-?(?:nan|inf)|[-+]", re.IGNORECASE)
 _METRIC = lazy_regex(
     r"(?:.*[ /_])?(?:rewards?|returns?|score|acc(?:uracy)?|loss|norm|err(?:or)?|ppl|perplexity|entropy|kl|auc|f1|iou|psnr|ssim|dice|margin|elbo|"
     r"likelihood|bpb|bits|value|fid|wer|cer|bleu|[mr]*mse|mae|bce|nll)(?:[ /_]\w+)?",
@@ -42,7 +42,7 @@ _NOT_MEASURED = lazy_regex(
 )
 _RECORD = lazy_regex(r"\s*\{.*\}[\s,]*")
 _RECORD_PAIR = lazy_regex(
-    rf"[\"'](?P<name>[\w/ .@-]+)[\"']\s*:\s*[\"']?(?P<value>{_NUMBER}|nan|-?inf(?:inity)?)", re.IGNORECASE
+    rf"[\"'](?P<name>[\w/ .@-]+)[\"']\s*:\s*[\"']?(?P<value>{_NUMBER}|-?(?:nan|inf(?:inity)?))", re.IGNORECASE
 )
 _FOREIGN_RECORD = lazy_regex(
     r"[\"'](?:split|phase|mode|set|stage|subset|kind|type|event|name|dataset)[\"']\s*:\s*[\"'](?:val(?:id(?:ation)?)?|eval(?:uat\w+)?|test(?:ing)?|dev)\b",

@@ -13,7 +13,7 @@ from hwtop.job.progress.languages import in_english
 from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
 from hwtop.job.progress.schema import Schema
-from hwtop.job.progress.table import DRAWN, Columns, heading, heading_of_two, may_head
+from hwtop.job.progress.table import DRAWN, Columns, heading, heading_of_two, may_head, weak_heading
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.log import Progress
 
@@ -101,15 +101,23 @@ class ProgressReader:
         """What the lines tell as a step's time is what has passed since the start."""
         self._clock.found_out()
 
+    def with_names(self, line: ParsedLine) -> str:
+        """The line; of a row of a table each value behind its column's name."""
+        return (self._columns.named(line.body) if self._columns is not None else None) or line.text
+
     def _row(self, line: ParsedLine) -> Progress | None:
         text = line.text
         if self._columns is not None and len(text) <= _READ_ROW_CHARS and _MAY_BE_ROW.match(line.body):
-            return self._columns.row(line.body)
+            row = self._columns.row(line.body)
+            if row is not None or "loss" in self._columns.names:
+                return row
         if len(text) <= _READ_HEADING_CHARS and _FOREIGN_HEADING.fullmatch(text):
             self._foreign_left = _MOST_FOREIGN
         lower = text.lower()
         if may_head(lower) or "loss" in lower:
-            self._columns = heading(line.body) or heading_of_two(self._above, line.body) or self._columns
+            self._columns = (
+                heading(line.body) or heading_of_two(self._above, line.body) or self._columns or weak_heading(line.body)
+            )
         self._above = text if "iteration" in lower and len(text) <= _READ_ROW_CHARS else ""
         return None
 

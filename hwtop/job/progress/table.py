@@ -39,13 +39,9 @@ class Columns(Struct, frozen=True):
 
     def row(self, text: str) -> Progress | None:
         """What a row tells; None for a line that is not one."""
-        cells = _cells(text.translate(_PLAIN), self.separator)
-        if self.separator == "  ":
-            cells = text.split(None, len(self.names))[: len(self.names)]  # a bar may follow
-        if len(cells) != len(self.names):
+        cells = self._row_cells(text)
+        if cells is None:
             return None
-        if self.separator == ";":  # so that the comma is free to be the decimal point
-            cells = [cell.replace(",", ".") for cell in cells]
         found = Found()
         for name, key, cell in zip(self.names, self.keys, cells, strict=True):
             if name in _COUNTERS and _NUMBER.match(cell) is None:
@@ -54,6 +50,20 @@ class Columns(Struct, frozen=True):
                 _take(found, name, key, cell)
         return found.progress() if found.values.keys() & _COUNTERS else None
 
+    def named(self, text: str) -> str | None:
+        """A row with the name of its column before each value; None for a line that is not one."""
+        cells = self._row_cells(text)
+        return None if cells is None else " | ".join(map(": ".join, zip(self.keys, cells, strict=True)))
+
+    def _row_cells(self, text: str) -> list[str] | None:
+        cells = _cells(text.translate(_PLAIN), self.separator)
+        if self.separator == "  ":
+            cells = text.split(None, len(self.names))[: len(self.names)]  # a bar may follow
+        if len(cells) != len(self.names):
+            return None
+        # A semicolon is taken so that the comma is free to be the decimal point.
+        return [cell.replace(",", ".") for cell in cells] if self.separator == ";" else cells
+
 
 def may_head(lower: str) -> bool:
     """Cheap: it is asked of every line that tells nothing. Names no number, and a counter."""
@@ -61,7 +71,13 @@ def may_head(lower: str) -> bool:
 
 
 def heading(text: str) -> Columns | None:
-    """The columns that a line of names announces; None unless it names a counter and something that is told of it."""
+    """The columns that a line of names announces; None unless it names a counter and a loss."""
+    columns = weak_heading(text)
+    return columns if columns is not None and "loss" in columns.names else None
+
+
+def weak_heading(text: str) -> Columns | None:
+    """As `heading`, also without a loss: a table of evaluation may have it, too."""
     if len(text) > _READ_CHARS:
         return None
     text = text.translate(_PLAIN)
@@ -74,7 +90,7 @@ def heading(text: str) -> Columns | None:
         return None
     keys = tuple(spaced(cell.strip().lower().replace(".", "/")) for cell in cells)
     names = _names(keys)
-    if not _COUNTERS & set(names) or "loss" not in names:
+    if not _COUNTERS & set(names):
         return None
     return Columns(separator, names, keys)
 
@@ -98,7 +114,7 @@ def _names(keys: tuple[str, ...]) -> tuple[str | None, ...]:
         names[keys.index("total")] = "loss"  # YOLOv7
     elif "loss" not in names:
         parts = [index for index, key in enumerate(keys) if key.endswith(" loss") and not is_foreign(key)]
-        objectives = [index for index, key in enumerate(keys) if is_loss_by_name(key)]
+        objectives = [index for index, key in enumerate(keys) if is_loss_by_name(key) and not is_foreign(key)]
         if parts or len(objectives) == 1:
             names[(parts or objectives)[0]] = "loss"
     return tuple(None if name in names[:index] else name for index, name in enumerate(names))

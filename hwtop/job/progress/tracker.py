@@ -149,12 +149,18 @@ class ProgressTracker:
             self._heading_epoch = progress.epoch
         if progress.step is not None:
             self._counts_samples = self._samples.take(line.text, progress)
-            self.lost.take(line.text, progress.step)
+        self._take_lost(line, progress)
         if progress.step is not None and self._is_new_step(progress, progress.step, previous):
             self._step(line.source, progress, progress.step)
         elif progress.loss is not None and self._series and self._series[-1].loss is None:
             self._series[-1] = structs.replace(self._series[-1], loss=progress.loss)
         return structs.replace(progress, step_time_s=self._newest.step_time_s) if self.takes_times_back else progress
+
+    def _take_lost(self, line: ParsedLine, progress: Progress) -> None:
+        if progress.step is not None:
+            self.lost.take(self._reader.with_names(line), progress.step)
+        elif progress.epoch is not None:
+            self.lost.take(self._reader.with_names(line), int(progress.epoch), "epoch")
 
     def _is_new_step(self, progress: Progress, step: int, previous: Progress | None) -> bool:
         epoch = self._newest.epoch if self._newest else None

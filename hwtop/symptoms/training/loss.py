@@ -146,7 +146,7 @@ def _nan_by_another_name(history: History) -> Observation | None:
     return observed(
         "loss-nan",
         severity="warning",
-        facts={"value": repr(first.name), "step": first.since_step},
+        facts={"value": repr(first.name), "step": first.since_step, "counter": first.counter},
         confidence=0.85,
         evidence=(
             f"no number in {first.lines} lines in a row, after lines with a number",

@@ -34,6 +34,23 @@ def test_a_number_that_becomes_none(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        (["{n:4d}   {v:>8}   0.001" for _ in range(9)], "number 2 of 3"),
+        (["step,energy,force", *["{n},{v},0.5"] * 9], "energy"),
+        (["| epoch | auc | time s |", *["| {n} | {v} | 0.5 |"] * 9], "auc"),
+        (["epoch {n}: elbo -{v}, kl 0.5"] * 9, "elbo"),
+    ],
+)
+def test_a_number_without_a_known_name_or_without_any(lines: list[str], name: str) -> None:
+    values = [*(f"0.{number}" for number in range(1, len(lines) - 2)), "nan", "nan", "nan"]
+    found = lost(
+        *(line.format(n=number, v=value) for number, (line, value) in enumerate(zip(lines, values, strict=True)))
+    )
+    assert [(each.name, each.since_step, each.lines) for each in found] == [(name, len(lines) - 3, 3)]
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         ("step 10 | recall nan | bias 1.1", "step 20 | recall nan | bias 1.1"),  # not measured yet
