@@ -15,7 +15,7 @@ from typing import Any
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.progress.field_units import rate_unit
 from hwtop.job.progress.tracker import ProgressReader, parse
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 
 ALTERNATIVES = {
     "nan_loss": {"loss-nan"},

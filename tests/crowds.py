@@ -6,9 +6,9 @@ from functools import cache
 
 from hwtop.model.frame import Frame
 from hwtop.model.job import StackGroup
-from hwtop.model.log import Progress
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import Phase, PhaseShare
+from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackFrame
 from hwtop.model.symptom import Finding, Verdict
 from tests import frames

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.frame import Frame
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from tests import frames
 from tests.parts import replace
 

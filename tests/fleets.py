@@ -9,9 +9,9 @@ from msgspec import structs
 from hwtop.model.fleet import Node, NodeReport
 from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.log import Progress
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import PhaseShare
+from hwtop.model.reported.log import Progress
 from hwtop.model.symptom import Finding, Verdict
 from tests import frames
 from tests.parts import job_of, replace

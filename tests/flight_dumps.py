@@ -10,7 +10,7 @@ from typing import Any
 
 from hwtop.collectors.flight.folder import dumps_in
 from hwtop.job.flight.dump import flight_dump
-from hwtop.model.flight import FlightDump
+from hwtop.model.reported.flight import FlightDump
 from tests.parts import replace
 
 FOLDER = Path(__file__).parent / "data" / "flight_recorder"

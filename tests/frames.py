@@ -18,11 +18,11 @@ from hwtop.model.host.disk import DiskRates, MountReading
 from hwtop.model.host.memory import MemoryRates
 from hwtop.model.host.network import NetworkRates, NicRates
 from hwtop.model.job import Job, StackGroup
-from hwtop.model.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.process import JobCandidate, ProgramRates
 from hwtop.model.rank import Rank, Worker
 from hwtop.model.rank_stack import PhaseShare
+from hwtop.model.reported.log import LogEvent, LogFile, LogLine, Progress
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.model.symptom import Blind, Finding, Verdict

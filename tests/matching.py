@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hwtop.job.patterns.match import Matcher
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 
 
 def match(lines: Iterable[LogLine]) -> list[LogEvent]:

@@ -17,9 +17,9 @@ from hwtop.collectors.metrics import heartbeat as heartbeat_source
 from hwtop.collectors.metrics.heartbeat import HeartbeatSource, parse_page
 from hwtop.collectors.process.files import read_stat
 from hwtop.heartbeat import PAGE_BYTES
-from hwtop.model.heartbeat import Pulse
-from hwtop.model.metrics import MetricsTarget
 from hwtop.model.plan import SamplingPlan
+from hwtop.model.reported.heartbeat import Pulse
+from hwtop.model.reported.metrics import MetricsTarget
 
 ROOT = Path(__file__).parent.parent
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from hwtop.collectors.found_file import open_found, unreadable_for
 from hwtop.job.secrets import MASK
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 
 _PART_BYTES = 256 << 10
 """Of the beginning, and of the end."""

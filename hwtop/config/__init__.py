@@ -18,8 +18,8 @@ from msgspec import Meta, Struct
 
 from hwtop.config.panel_grid import no_drawing, no_panels
 from hwtop.errors import UsageError
-from hwtop.model.log import Severity
-from hwtop.model.ras import RasPolicy
+from hwtop.model.reported.log import Severity
+from hwtop.model.reported.ras import RasPolicy
 from hwtop.paths import config_folder
 from hwtop.seconds import seconds
 from hwtop.suggestion import did_you_mean

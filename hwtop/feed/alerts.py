@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.model.frame import Frame
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import AT_LEAST, Finding
 
 

@@ -13,7 +13,7 @@ from hwtop.job.log.block import all_lines
 from hwtop.job.progress.tracker import ProgressReader
 from hwtop.model.baseline import Baseline, JobIdentity
 from hwtop.model.frame import Frame
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.symptoms.history import History
 from hwtop.symptoms.runs.levels import identity_of, levels_of, levels_of_log
 from hwtop.symptoms.training.series import curve_of

@@ -17,8 +17,8 @@ from hwtop.feed.alerts import AlertBook
 from hwtop.job.log.text import visible
 from hwtop.job.secrets import masked_text
 from hwtop.model.frame import Frame
-from hwtop.model.log import Severity
 from hwtop.model.output import Output
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Finding
 
 _TIMEOUT_S = 10.0

@@ -15,8 +15,8 @@ from hwtop.fields.rank import WORST_FIRST
 from hwtop.fields.ratio import percent
 from hwtop.model.fleet import NodeStatus
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.log import Severity
 from hwtop.model.rank import RankState
+from hwtop.model.reported.log import Severity
 
 CYCLE = ("problem", "node", "lag", "util", "power", "temp", "wait", "age")
 """Orders of the table that one key goes through; a click on a title has all."""

@@ -13,8 +13,8 @@ from hwtop.job.rank_set import named
 from hwtop.model.fleet import Node, NodeStatus
 from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import Gpu, GpuStatus
-from hwtop.model.log import Severity
 from hwtop.model.rank import Rank, RankState
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.severity import gravity
 

@@ -13,8 +13,8 @@ from hwtop.model.fleet import NodeReport
 from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.job import Job, JobLogs, JobMetrics, JobStacks
-from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import LogEvent
 
 _MOST_EVENTS = 50
 """Matches of log patterns that are sent, the newest: what a judgement over all nodes needs of them is the first of each kind."""

@@ -17,8 +17,8 @@ from hwtop.model.fleet import FleetReading, Node, NodeReport
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.job import Job, JobLogs, JobStacks, StackGroup
-from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import LogEvent
 from hwtop.model.symptom import Blind
 
 _MOST_EVENTS = 500

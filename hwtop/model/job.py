@@ -6,16 +6,16 @@ from msgspec import Struct
 
 from hwtop.model.curve import Curve
 from hwtop.model.flame import Flame
-from hwtop.model.flight import FlightVerdict
 from hwtop.model.hang import Backend, CollectiveTimeout, Rendezvous
-from hwtop.model.log import LogEvent, LogFile, LogLine
 from hwtop.model.member import JobProcess, Launcher
-from hwtop.model.metrics import MetricsFile, MetricsTarget
 from hwtop.model.plan import FlightTarget, LogTarget
 from hwtop.model.process import ProcessDetail
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import Phase
-from hwtop.model.ras import RasReport, RasVerdict
+from hwtop.model.reported.flight import FlightVerdict
+from hwtop.model.reported.log import LogEvent, LogFile, LogLine
+from hwtop.model.reported.metrics import MetricsFile, MetricsTarget
+from hwtop.model.reported.ras import RasReport, RasVerdict
 from hwtop.model.signal import SentSignal
 from hwtop.model.stack import DeepDump, Refusal, StackFrame
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.model.metrics import MetricsTarget
+from hwtop.model.reported.metrics import MetricsTarget
 
 RequestKind = Literal["native", "pystack", "faulthandler", "flight-pipe", "sudo"]
 """Deep looks; "sudo": run py-spy as root with `sudo -n` from now on; and "flight-pipe": write to the Flight Recorder FIFOs of all ranks on this box (a dump of one

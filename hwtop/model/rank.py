@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from hwtop.model.hang import BlockedThread, WorkerLock
 from hwtop.model.liveness import Liveness
-from hwtop.model.log import Progress
 from hwtop.model.process import SystemCall
 from hwtop.model.rank_stack import RankStack
+from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackFrame
 
 RankState = Literal[

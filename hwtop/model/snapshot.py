@@ -6,19 +6,19 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from hwtop.model.flight import FlightReading
 from hwtop.model.gpu.device import GpuReading
-from hwtop.model.heartbeat import HeartbeatReading
 from hwtop.model.host.cgroup import CgroupReading
 from hwtop.model.host.cpu import CpuReading
 from hwtop.model.host.disk import DiskReading
 from hwtop.model.host.kernel import KernelReading
 from hwtop.model.host.memory import MemoryReading
 from hwtop.model.host.network import NetworkReading
-from hwtop.model.log import LogReading
-from hwtop.model.metrics import MetricsReading
 from hwtop.model.process import CandidateReading, ProcessDetail, ProcessReading
-from hwtop.model.ras import RasReading
+from hwtop.model.reported.flight import FlightReading
+from hwtop.model.reported.heartbeat import HeartbeatReading
+from hwtop.model.reported.log import LogReading
+from hwtop.model.reported.metrics import MetricsReading
+from hwtop.model.reported.ras import RasReading
 from hwtop.model.signal import SentSignal
 from hwtop.model.stack import DeepReading, StackReading
 

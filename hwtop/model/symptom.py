@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 
 Category = Literal["performance", "correctness", "stability"]
 AT_LEAST: dict[str, tuple[Severity, ...]] = {

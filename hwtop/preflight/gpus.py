@@ -14,7 +14,7 @@ from hwtop.job.patterns.kernel import kernel_registry
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.whole_number import whole_number
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from hwtop.preflight.check import Check, Family, Outcome, failed, passed, skipped, warned
 from hwtop.preflight.machine import Machine
 from hwtop.preflight.symptoms import absent

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 from hwtop.model.check import CheckStatus
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.preflight.check import Outcome, passed
 from hwtop.preflight.machine import Machine
 from hwtop.symptoms.rule import Rule

@@ -9,8 +9,8 @@ import msgspec
 from hwtop.job.log.text import visible
 from hwtop.job.patterns.registry import Pattern, Registry
 from hwtop.job.patterns.trial import Trial, slow_length
-from hwtop.model.log import Role, Severity
 from hwtop.model.output import Output
+from hwtop.model.reported.log import Role, Severity
 from hwtop.report.scan import ROLES
 from hwtop.symptoms.records import records
 from hwtop.symptoms.severity import worst

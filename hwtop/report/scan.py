@@ -15,8 +15,8 @@ from hwtop.job.log.block import LONGEST_CHARS
 from hwtop.job.log.text import visible
 from hwtop.job.log.time import reported_s
 from hwtop.job.rank_set import named
-from hwtop.model.log import LogEvent, LogLine, Progress, Role, Severity
 from hwtop.model.output import Output
+from hwtop.model.reported.log import LogEvent, LogLine, Progress, Role, Severity
 from hwtop.report.fit import Section, fitted
 from hwtop.report.json_text import encode
 from hwtop.symptoms.log_evidence import sentences, steps

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from hwtop.job.log.private_key import PrivateKeys
 from hwtop.job.secrets import MASK, masked_text
-from hwtop.model.log import LogLine, LogReading
+from hwtop.model.reported.log import LogLine, LogReading
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackReading
 from hwtop.store.encoding import encoded

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hwtop.errors import internal_error
 from hwtop.job.secrets import masked_text
 from hwtop.model.evidence import REPEATED
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Blind, Episode, Finding
 from hwtop.symptoms import own_signal
 from hwtop.symptoms.cascade import fold

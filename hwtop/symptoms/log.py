@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from hwtop.job.kernel.event import PATH
 from hwtop.job.rank_set import named
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent, Severity
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import LogEvent, Severity
 from hwtop.symptoms.hang.dead import check_dead
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.storage import may_be_full

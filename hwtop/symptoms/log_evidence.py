@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from hwtop.job.rank_set import named
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from hwtop.seconds import span
 from hwtop.symptoms.text import quoted
 

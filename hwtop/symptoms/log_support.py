@@ -15,8 +15,8 @@ from hwtop.job.log.level import SEARCHED
 from hwtop.job.rank_set import named
 from hwtop.model.evidence import REPEATED
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent, LogLevel, Severity
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import LogEvent, LogLevel, Severity
 from hwtop.symptoms.gpu.words import has_gpu
 from hwtop.symptoms.history import History
 from hwtop.symptoms.records import Record, records

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Category
 from hwtop.symptoms.history import History
 from hwtop.symptoms.records import records

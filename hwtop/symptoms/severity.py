@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Episode
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")

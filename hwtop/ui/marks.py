@@ -5,9 +5,9 @@ from __future__ import annotations
 from hwtop.fields.level import Alarm, Level
 from hwtop.fields.process import state_word
 from hwtop.model.fleet import NodeStatus
-from hwtop.model.log import Severity
 from hwtop.model.rank import RankState
 from hwtop.model.rank_stack import Phase
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Answer, VerdictLevel
 
 SEVERITY: dict[Severity, tuple[str, str, str]] = {

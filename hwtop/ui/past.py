@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.frame import DerivedState, Frame
 from hwtop.model.job import Job
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.stack import DeepDump
 from hwtop.store.encoding import encoded
 from hwtop.symptoms.severity import gravity

@@ -16,7 +16,7 @@ from hwtop.bundle import incidents, opened
 from hwtop.bundle.evidence import Evidence, Seen
 from hwtop.bundle.incident import IncidentKeeper, Past, keeper, nothing, saved
 from hwtop.model.frame import Frame
-from hwtop.model.log import LogFile, LogLine
+from hwtop.model.reported.log import LogFile, LogLine
 from tests import frames
 from tests.bundle.zips import manifest, members, texts
 from tests.job.test_secret_kinds import KINDS

@@ -12,8 +12,8 @@ from hwtop.collectors.found_file import open_found, read_found
 from hwtop.collectors.logs.source import LogSource
 from hwtop.collectors.metrics.source import MetricsSource
 from hwtop.collectors.process.error_file import last_words
-from hwtop.model.metrics import MetricsTarget
 from hwtop.model.plan import LogTarget, SamplingPlan
+from hwtop.model.reported.metrics import MetricsTarget
 from tests.collectors.file_owners import OWNER, STRANGER, FileOwners
 
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from hwtop.collectors.sampler import Sampler, read_own_cost
 from hwtop.model.host.memory import MemoryReading
-from hwtop.model.log import LogReading
 from hwtop.model.plan import SamplingPlan
+from hwtop.model.reported.log import LogReading
 from hwtop.model.snapshot import OwnCost, Snapshot, SourceStatus
 from tests.fake_source import FakeClock, FakeSource
 

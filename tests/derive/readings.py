@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hwtop.model.host.cpu import CpuReading, CpuTimes
-from hwtop.model.log import LogFile, LogLine, LogReading
 from hwtop.model.process import GoneProcess, OpenFile, ProcessInfo, ProcessReading, ThreadInfo
+from hwtop.model.reported.log import LogFile, LogLine, LogReading
 from hwtop.model.snapshot import OwnCost, Snapshot
 from hwtop.model.stack import StackDump, StackFrame, StackReading, ThreadStack
 

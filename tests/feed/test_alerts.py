@@ -17,7 +17,7 @@ from hwtop.feed import call
 from hwtop.feed.alerts import AlertBook
 from hwtop.feed.call import Announcer, Caller
 from hwtop.model.frame import Frame
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Finding, Verdict
 from hwtop.ui.terminal.notification import escapes
 from tests.parts import replace

@@ -7,7 +7,7 @@ import pytest
 from hwtop.errors import UsageError
 from hwtop.feed.until import condition, event, newest_step
 from hwtop.model.frame import Frame
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.model.symptom import Finding
 from tests import frames
 from tests.parts import replace

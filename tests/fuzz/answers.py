@@ -23,10 +23,10 @@ from hwtop.job.metrics.files import kind_of
 from hwtop.job.ras.error import RasError
 from hwtop.job.ras.report import parse as parse_ras
 from hwtop.job.stacks.short_names import ShortNames
-from hwtop.model.flight import FlightReading
-from hwtop.model.metrics import MetricsTarget
 from hwtop.model.plan import SamplingPlan
-from hwtop.model.ras import RasReading
+from hwtop.model.reported.flight import FlightReading
+from hwtop.model.reported.metrics import MetricsTarget
+from hwtop.model.reported.ras import RasReading
 from hwtop.model.stack import StackDump, StackProfile, StackReading
 from tests.flight_dumps import FOLDER, document, op
 from tests.fuzz.claims import assembled, moments, possible

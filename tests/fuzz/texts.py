@@ -20,8 +20,8 @@ from hwtop.job.log.block import all_lines, block_of
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import builtin
 from hwtop.job.progress.reader import ProgressReader
-from hwtop.model.log import LogReading
 from hwtop.model.plan import LogTarget, SamplingPlan
+from hwtop.model.reported.log import LogReading
 from hwtop.report.config import checked
 from hwtop.report.scan import event_json, progress_json
 from hwtop.ui.keys.keymap import keymap

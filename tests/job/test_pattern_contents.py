@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.patterns.registry import builtin
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 from hwtop.symptoms.records import records
 from tests.matching import match
 

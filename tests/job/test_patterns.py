@@ -7,7 +7,7 @@ import pytest
 from hwtop.errors import UsageError
 from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import builtin, merge, parse_file
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 from tests.matching import match
 
 

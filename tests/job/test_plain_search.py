@@ -13,7 +13,7 @@ from hwtop.job.log.block import LogBlock
 from hwtop.job.patterns.match import Matcher, prefilter_of
 from hwtop.job.patterns.prefilter import search_kind
 from hwtop.job.patterns.registry import builtin
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from tests.job.test_prefilter import block_hyperscan
 
 TESTS = Path(__file__).parents[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 from tests.matching import match
 
 

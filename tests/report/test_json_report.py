@@ -10,7 +10,7 @@ from msgspec import Struct
 from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import GpuRates
 from hwtop.model.gpu.link import Topology
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.model.symptom import AT_LEAST
 from hwtop.report.frame.json_report import diagnosis, snapshot
 from hwtop.report.json_text import LONGEST_TEXT, encode

@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from hwtop.feed.assemble import Assembler
-from hwtop.model.log import LogReading
 from hwtop.model.process import ProcessReading
+from hwtop.model.reported.log import LogReading
 from hwtop.model.snapshot import Snapshot
 from hwtop.report.frame.json_report import diagnosis
 from hwtop.report.json_text import LONGEST_TEXT, encode

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hwtop.model.log import LogLine, LogReading
+from hwtop.model.reported.log import LogLine, LogReading
 from hwtop.model.snapshot import Snapshot
 from hwtop.store.reader import Recording
 from hwtop.store.writer import Writer

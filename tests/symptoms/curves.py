@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hwtop.model.curve import Curve, CurveName, CurvePoint
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.symptoms.history import History
 from tests.symptoms.derived_states import derived, job, rank
 

@@ -10,10 +10,10 @@ from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.cpu import CpuRates, Pressure, PressureLine
 from hwtop.model.host.memory import MemoryRates
 from hwtop.model.job import Job, StackGroup
-from hwtop.model.log import LogEvent, Progress, Role
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank, Worker
 from hwtop.model.rank_stack import HotSpot, Phase, PhaseShare
+from hwtop.model.reported.log import LogEvent, Progress, Role
 from hwtop.model.stack import StackFrame
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Observation

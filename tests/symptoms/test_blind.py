@@ -5,8 +5,8 @@ from typing import Any
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
 from hwtop.model.job import Job, JobRas
-from hwtop.model.log import LogFile
-from hwtop.model.metrics import MetricsFile
+from hwtop.model.reported.log import LogFile
+from hwtop.model.reported.metrics import MetricsFile
 from hwtop.model.snapshot import SourceStatus
 from hwtop.model.stack import Refusal
 from hwtop.symptoms.blind import blind_spots

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from hwtop.model.gpu.device import Vendor
 from hwtop.model.hang import Backend
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Category, Finding
 from hwtop.symptoms.cascade import causes, fold
 from hwtop.symptoms.history import History

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 from hwtop.symptoms.log_evidence import ranks_behind, sentences, steps
 from tests.matching import match
 

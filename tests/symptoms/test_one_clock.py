@@ -12,9 +12,9 @@ import pytest
 from hwtop.job.hang.liveness import silent_s
 from hwtop.job.hang.rank_state import rank_state, settled
 from hwtop.model.job import Job
-from hwtop.model.log import Progress
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import Phase
+from hwtop.model.reported.log import Progress
 from hwtop.symptoms.checks import hung
 from hwtop.symptoms.hang.hang import check_hang, check_missing
 from hwtop.symptoms.verdict import verdict_of

@@ -10,7 +10,7 @@ import pytest
 
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.job import Job
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Answer, Finding
 from hwtop.symptoms import questions
 from hwtop.symptoms.history import History

@@ -8,9 +8,9 @@ from msgspec import structs
 from hwtop.model.hang import Rendezvous
 from hwtop.model.job import Job, JobStacks
 from hwtop.model.liveness import Liveness
-from hwtop.model.log import Progress, Severity
 from hwtop.model.process import JobCandidate
 from hwtop.model.rank import Rank, RankState
+from hwtop.model.reported.log import Progress, Severity
 from hwtop.model.stack import StackDump
 from hwtop.model.symptom import Episode, Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from hwtop.model.curve import CurveName
 from hwtop.model.frame import Frame
-from hwtop.model.log import LogFile
+from hwtop.model.reported.log import LogFile
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import arrange, picture

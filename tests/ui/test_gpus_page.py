@@ -13,7 +13,7 @@ from hwtop.model.frame import Frame
 from hwtop.model.gpu.device import Gpu, GpuProcess, GpuRates, ThrottleReason
 from hwtop.model.gpu.health import XidEvent
 from hwtop.model.gpu.link import NvLink
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.options import ScreenOptions
 from hwtop.ui.pages.layout import picture

@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from hwtop.model.frame import Frame
-from hwtop.model.log import LogEvent, LogFile, LogLine
+from hwtop.model.reported.log import LogEvent, LogFile, LogLine
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.input import keyboard as moves
 from hwtop.ui.pages.layout import picture

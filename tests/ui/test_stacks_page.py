@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hwtop.model.flight import FlightVerdict
 from hwtop.model.frame import Frame
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.job import Job, OutlierVote, StackGroup
 from hwtop.model.rank import Held, Rank
+from hwtop.model.reported.flight import FlightVerdict
 from hwtop.model.stack import Refusal, StackDump
 from hwtop.ui.pages.layout import picture
 from hwtop.ui.panels.stacks import conclusion

@@ -11,7 +11,7 @@ from hwtop.fields import process, rank
 from hwtop.fields.process import PROCESS, ProcessRow
 from hwtop.fields.rank import RANK
 from hwtop.model.frame import Frame
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.ui import help_lines
 from hwtop.ui.app import HwtopApp
 from hwtop.ui.input.mouse import selected

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from hwtop.collectors.flight import child
-from hwtop.model.flight import FlightDump
+from hwtop.model.reported.flight import FlightDump
 
 DEADLINE_S = 20.0
 """For one dump, the start of the child included: the largest takes a few seconds on a busy machine. Engineering default."""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hwtop.job.flight.dump import flight_dump
-from hwtop.model.flight import FlightDump
+from hwtop.model.reported.flight import FlightDump
 
 MOST_BYTES = 256 << 20
 """2000 entries with stacks take a few MiB, 20,000 with C++ stacks some tens."""

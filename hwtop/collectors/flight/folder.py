@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hwtop.collectors.flight.file import MOST_BYTES, RANK, parse
 from hwtop.errors import CannotError, UsageError
-from hwtop.model.flight import FlightDump
+from hwtop.model.reported.flight import FlightDump
 
 _MOST_FILES = 4096
 _EXPECTED = "files are named prefix + rank, such as comm_lib_trace_rank_0 or nccl_trace_rank_0"

@@ -18,8 +18,8 @@ from hwtop.collectors.flight.decoder import Undecoded, decoded
 from hwtop.collectors.flight.file import MOST_BYTES
 from hwtop.collectors.found_file import read_found
 from hwtop.collectors.stacks.debug_server import DebugServer
-from hwtop.model.flight import FlightDump, FlightReading
 from hwtop.model.plan import FlightTarget, Request, SamplingPlan
+from hwtop.model.reported.flight import FlightDump, FlightReading
 
 _TOGETHER_S = 0.2
 """All files and servers together get so long in one read; what takes longer goes on in a thread and comes later."""

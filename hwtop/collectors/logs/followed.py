@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hwtop.collectors.logs.output import Output
 from hwtop.collectors.logs.tail import Tail, TailReading
-from hwtop.model.log import LogFile
+from hwtop.model.reported.log import LogFile
 
 _SLOW_S = 0.5
 """A read that takes longer is reported."""

@@ -11,8 +11,8 @@ from hwtop.collectors.abandon import Abandonable
 from hwtop.collectors.logs.container import READERS, container_files, container_of
 from hwtop.collectors.logs.pipe import SLURMSTEPD, PipeReader, find_reader
 from hwtop.collectors.logs.slurm import step_files
-from hwtop.model.log import LogFile
 from hwtop.model.plan import LogTarget
+from hwtop.model.reported.log import LogFile
 
 _TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 _AGAIN_S = 10.0

@@ -22,8 +22,8 @@ from hwtop.collectors.logs.user_patterns import watched_patterns
 from hwtop.collectors.logs.words import Words
 from hwtop.collectors.process.files import read_status
 from hwtop.job.patterns.match import prefilter_of
-from hwtop.model.log import LogLine, LogReading
 from hwtop.model.plan import LogTarget, SamplingPlan
+from hwtop.model.reported.log import LogLine, LogReading
 
 _TOGETHER_S = 0.15
 """Time that all files together get in one read: well under the sampler's 40 % of an interval."""

@@ -10,7 +10,7 @@ from hwtop.collectors.found_file import open_found, unreadable_for, untrusted
 from hwtop.job.metrics.files import parser_for
 from hwtop.job.metrics.parsed import MetricValue, Parser
 from hwtop.model.curve import CurveName
-from hwtop.model.metrics import MetricsKind, MetricsPoint
+from hwtop.model.reported.metrics import MetricsKind, MetricsPoint
 
 PAST_BYTES = 1 << 20
 """What is read of a file that is there already: some 20,000 scalars of TensorBoard, in a quarter of a second."""

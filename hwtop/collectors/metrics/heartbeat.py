@@ -23,9 +23,9 @@ from hwtop.heartbeat import (
     PLACES,
     REFUSED_AT,
 )
-from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse
-from hwtop.model.metrics import MetricsTarget
 from hwtop.model.plan import SamplingPlan
+from hwtop.model.reported.heartbeat import Beat, HeartbeatReading, Pulse
+from hwtop.model.reported.metrics import MetricsTarget
 
 _TOGETHER_S = 0.1
 _MISSED_S = 5.0

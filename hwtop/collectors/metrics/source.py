@@ -13,8 +13,8 @@ from hwtop.collectors.metrics.file import Clock, MetricsFileReader
 from hwtop.collectors.metrics.search import search
 from hwtop.job.metrics.files import identity, rank_in, writer_pid
 from hwtop.job.metrics.owner import Found, of_this_job, run_of
-from hwtop.model.metrics import MetricsFile, MetricsPoint, MetricsReading, MetricsTarget
 from hwtop.model.plan import SamplingPlan
+from hwtop.model.reported.metrics import MetricsFile, MetricsPoint, MetricsReading, MetricsTarget
 
 _TOGETHER_S = 0.1
 """Wall time that all files together get in one reading; what takes longer comes in the next."""

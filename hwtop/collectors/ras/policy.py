@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hwtop.model.ras import RasPolicy
+from hwtop.model.reported.ras import RasPolicy
 
 _adopted: list[RasPolicy] = ["off"]
 

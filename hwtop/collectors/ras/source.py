@@ -13,7 +13,7 @@ from hwtop.collectors.ras.port import find_port, is_answered_by
 from hwtop.job.ras.error import RasError
 from hwtop.job.ras.report import parse
 from hwtop.model.plan import SamplingPlan
-from hwtop.model.ras import RasPolicy, RasReading, RasReport
+from hwtop.model.reported.ras import RasPolicy, RasReading, RasReport
 
 EVERY_S = 30.0
 """Between two questions: a thread of the job answers, and has crashed it when asked in quick succession (NVIDIA/nccl #1669)."""

@@ -30,9 +30,9 @@ from hwtop.job.patterns.kernel import kernel_registry
 from hwtop.job.patterns.match import Matcher
 from hwtop.model.host.kernel import LOG_KERN, KernelReading
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.member import Member
 from hwtop.model.process import ProcessInfo, ProcessReading
+from hwtop.model.reported.log import LogEvent, LogLine
 from hwtop.model.snapshot import Snapshot
 
 SETTLE_S = 5.0

@@ -15,7 +15,7 @@ from hwtop.job.kernel.event import NOTICED_S
 from hwtop.job.rank_set import named
 from hwtop.job.size import size
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from hwtop.model.snapshot import Snapshot
 
 _KEPT = 8

@@ -12,11 +12,11 @@ from hwtop.job.flight.settings import dump_files, dump_pipe, sentences
 from hwtop.job.hang.liveness import STANDSTILL_S, SUSPECT, phi, silent_s
 from hwtop.job.stacks.frames import thread_of, user_frame
 from hwtop.job.whole_number import whole_number
-from hwtop.model.flight import FlightDump, FlightReading, FlightVerdict
 from hwtop.model.job import Job, JobFlight
 from hwtop.model.plan import FlightTarget
 from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.rank import Rank
+from hwtop.model.reported.flight import FlightDump, FlightReading, FlightVerdict
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackFrame
 

@@ -10,10 +10,10 @@ from hwtop.job.launch.environment import local_world_size_of
 from hwtop.job.launch.launcher import is_slurmstepd
 from hwtop.job.log.name import is_log_name
 from hwtop.job.log.rank_path import patterns_of_ranks
-from hwtop.model.log import LogFile
 from hwtop.model.member import Member
 from hwtop.model.plan import LogTarget
 from hwtop.model.process import OpenFile, ProcessInfo, ProcessReading
+from hwtop.model.reported.log import LogFile
 
 _NOWHERE = "/dev/null"
 _READ_ABSENT = 16

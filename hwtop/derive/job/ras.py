@@ -12,7 +12,7 @@ from hwtop.job.ras.verdict import ras_verdict
 from hwtop.model.job import Job, JobRas
 from hwtop.model.process import ProcessReading
 from hwtop.model.rank import Rank
-from hwtop.model.ras import RasReading, RasReport, RasVerdict
+from hwtop.model.reported.ras import RasReading, RasReport, RasVerdict
 from hwtop.model.snapshot import Snapshot
 
 _OLD_ENOUGH_S = 60.0

@@ -11,7 +11,7 @@ from hwtop.job.progress.curve_series import CurveSeries
 from hwtop.job.progress.labels import labels_of
 from hwtop.job.progress.tracker import Measured
 from hwtop.model.curve import Curve, CurveName, CurvePoint
-from hwtop.model.log import LogLine, Progress
+from hwtop.model.reported.log import LogLine, Progress
 
 Teller = tuple[str, int | None]
 """A path, and the rank whose lines these are; None where nothing tells it."""

@@ -13,9 +13,9 @@ from hwtop.job.progress.curve_series import CurveSeries, curves_of
 from hwtop.job.progress.reader import merged
 from hwtop.job.progress.tracker import MEDIAN_STEPS
 from hwtop.model.curve import Curve, CurveName, CurvePoint
-from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse
-from hwtop.model.log import Progress
 from hwtop.model.rank import Rank, RankProgress
+from hwtop.model.reported.heartbeat import Beat, HeartbeatReading, Pulse
+from hwtop.model.reported.log import Progress
 
 _OVERDUE_S = 10.0
 """A log that has reported a step so much later than the newest beat is believed: the program no longer calls `heartbeat`.

@@ -22,8 +22,8 @@ from hwtop.job.patterns.match import Matcher
 from hwtop.job.patterns.registry import Registry
 from hwtop.model.curve import Curve
 from hwtop.model.evidence import LEVEL_VALUES, REPEATED
-from hwtop.model.log import LogEvent, LogFile, LogLine, LogReading
 from hwtop.model.rank import RankLog, RankProgress
+from hwtop.model.reported.log import LogEvent, LogFile, LogLine, LogReading
 
 _KEPT_LINES = 500
 _KEPT_EVENTS = 500

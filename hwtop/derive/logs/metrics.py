@@ -20,11 +20,11 @@ from hwtop.job.progress.step_count import StepCount
 from hwtop.job.progress.tracker import MEDIAN_STEPS
 from hwtop.model.curve import Curve, CurveName, CurvePoint
 from hwtop.model.job import Job
-from hwtop.model.log import Progress
-from hwtop.model.metrics import MetricsFile, MetricsPoint, MetricsTarget
 from hwtop.model.plan import LogTarget
 from hwtop.model.process import ProcessReading
 from hwtop.model.rank import Rank, RankProgress
+from hwtop.model.reported.log import Progress
+from hwtop.model.reported.metrics import MetricsFile, MetricsPoint, MetricsTarget
 from hwtop.model.snapshot import Snapshot
 
 _YOUNG_S = 10.0

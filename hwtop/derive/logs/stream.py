@@ -8,8 +8,8 @@ from hwtop.derive.logs.ticking import TickingLines
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.log.time import reported_s
 from hwtop.job.progress.tracker import Measured, ProgressTracker
-from hwtop.model.log import Progress
 from hwtop.model.rank import LostValue, PastPace
+from hwtop.model.reported.log import Progress
 
 KEPT_STREAMS = 4096
 """Pairs of file and rank that are told apart."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 
 SHOWN_AROUND = 8
 """Lines before and after a flagged one."""

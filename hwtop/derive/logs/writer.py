@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.log.time import reported_s
-from hwtop.model.log import LogFile, LogReading
+from hwtop.model.reported.log import LogFile, LogReading
 
 _SLACK_S = 2.0
 """The kernel keeps the start of a process to 10 ms and the boot to a second, and loggers write whole seconds. Engineering

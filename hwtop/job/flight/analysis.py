@@ -17,7 +17,7 @@ from hwtop.job.flight.call import Call, Signature, completed, exchange, operatio
 from hwtop.job.flight.pair import pair_findings
 from hwtop.job.flight.team import Seen, Team, first_open, is_old, newest, teams
 from hwtop.job.rank_set import do, named
-from hwtop.model.flight import FlightDump, FlightKind, FlightVerdict
+from hwtop.model.reported.flight import FlightDump, FlightKind, FlightVerdict
 from hwtop.model.stack import StackFrame
 
 _MOST_LINES = 12

@@ -8,7 +8,7 @@ from math import prod
 from msgspec import Struct
 
 from hwtop.job.stacks.frames import place, user_frame
-from hwtop.model.flight import FlightDump, FlightEntry, FlightGroup
+from hwtop.model.reported.flight import FlightDump, FlightEntry, FlightGroup
 from hwtop.model.stack import StackFrame
 
 _ALIASES = {

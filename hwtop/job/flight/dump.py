@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from hwtop.job.stacks.frames import is_user_frame
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.flight import FlightDump, FlightEntry, FlightGroup, FlightState
+from hwtop.model.reported.flight import FlightDump, FlightEntry, FlightGroup, FlightState
 from hwtop.model.stack import StackFrame
 
 _MOST_ENTRIES = 200_000

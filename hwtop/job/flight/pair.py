@@ -13,7 +13,7 @@ from hwtop.job.flight.call import elements, site, tensors
 from hwtop.job.flight.team import Seen, Team, is_old
 from hwtop.job.rank_set import named
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.flight import FlightEntry, FlightKind, FlightVerdict
+from hwtop.model.reported.flight import FlightEntry, FlightKind, FlightVerdict
 from hwtop.model.stack import StackFrame
 
 _NAME = lazy_regex(r"(?:(send) (\d{1,6})->(\d{1,6})|(recv) (\d{1,6})<-(\d{1,6}))")

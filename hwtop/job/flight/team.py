@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct
 
 from hwtop.job.flight.call import Call, calls_of
-from hwtop.model.flight import FlightDump, FlightGroup
+from hwtop.model.reported.flight import FlightDump, FlightGroup
 
 WAITED_S = 5.0
 """An operation that was younger than this when its rank's dump was taken is no hang, and a rank whose dump was taken less

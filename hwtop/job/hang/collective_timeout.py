@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hwtop.model.flight import FlightDump
 from hwtop.model.hang import Backend, CollectiveTimeout
-from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
+from hwtop.model.reported.flight import FlightDump
+from hwtop.model.reported.log import LogEvent
 from hwtop.seconds import span
 
 DEFAULT_S: dict[Backend, float] = {"nccl": 600.0, "gloo": 1800.0}

@@ -20,8 +20,8 @@ from hwtop.job.size import size
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
-from hwtop.model.log import LogEvent, Severity
 from hwtop.model.member import ProcessRole
+from hwtop.model.reported.log import LogEvent, Severity
 
 PATH = "kernel log"
 """Stands where the path of a file stands in events and lines of log files."""

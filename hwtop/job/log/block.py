@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from hwtop.job.log.text import clean, plain
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 
 LONGEST_CHARS = 16_384
 """Of a line; the rest is not looked at (engineering default: a torch OOM message has 700, a dumped configuration 10,000)."""

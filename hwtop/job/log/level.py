@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import LogLevel
+from hwtop.model.reported.log import LogLevel
 
 SEARCHED = 160
 """Characters from the start that time, source and level stand in; engineering default."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hwtop.job.log.block import LogBlock, all_lines
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 
 _MARK = "End of hwtop report: "
 _IN_JSON = '  "end": "'

@@ -12,7 +12,7 @@ from msgspec import Struct
 from hwtop.job.log.level import level_of
 from hwtop.job.log.text import clean, labelled_rank, without_launcher, without_logger
 from hwtop.job.log.time import reported_s
-from hwtop.model.log import LogLevel, LogLine
+from hwtop.model.reported.log import LogLevel, LogLine
 
 
 class ParsedLine(Struct, frozen=True, dict=True):

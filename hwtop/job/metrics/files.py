@@ -12,7 +12,7 @@ from hwtop.job.metrics.tensorboard import EventFile
 from hwtop.job.metrics.wandb_log import WandbLog
 from hwtop.job.whole_number import whole_number
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.metrics import MetricsKind
+from hwtop.model.reported.metrics import MetricsKind
 
 _EVENTS = lazy_regex(r"events\.out\.tfevents\.\d+\.(?P<host>.+?)(?:\.(?P<pid>\d+))?(?:\.\d+)?(?:\.v2)?$")
 """tensorflow/core/util/events_writer.cc and torch.utils.tensorboard: time, host, and in newer ones PID and a number."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hwtop.job.metrics.files import writer_pid
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.metrics import MetricsKind
+from hwtop.model.reported.metrics import MetricsKind
 
 _ALIVE_S = 120.0
 """A file written since is one of a run that goes on. Engineering default: loggers flush within that."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from hwtop.job.log.parsed import ParsedLine
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 
 
 class Assembler(Protocol):

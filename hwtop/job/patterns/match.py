@@ -20,7 +20,7 @@ from hwtop.job.patterns.traceback import Tracebacks
 from hwtop.job.progress.line import progress_in
 from hwtop.job.whole_number import whole_number
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 
 _MANY = 20
 _DENIED = lazy_regex(r"\b(?:no|not|without)\s$", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hwtop.job.log.parsed import ParsedLine
-from hwtop.model.log import LogEvent, Progress, Severity
+from hwtop.model.reported.log import LogEvent, Progress, Severity
 
 NOT_A_NUMBER = rb"(?:^|[^a-z_ \n]|(?:^|[^f\n]) )(?:nan|inf|infinity)(?:$|[^a-z_\n])"
 """For the prefilter: a line without it holds no such value. Megatron's "number of nan iterations: 0" is none."""

@@ -47,7 +47,7 @@ from msgspec import Struct
 
 from hwtop.errors import UsageError
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Role, Severity
+from hwtop.model.reported.log import Role, Severity
 
 Blame = Literal["application", "hardware", "driver", "unknown"]
 """Who is to be looked at first."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hwtop.job.kernel.oom_report import LITERALS, OomReports
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.whole_number import whole_number
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 
 
 class FailureTable:

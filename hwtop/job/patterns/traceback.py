@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import LogEvent, Role
+from hwtop.model.reported.log import LogEvent, Role
 
 _HEADER = "Traceback (most recent call last)"
 _LONGEST = 2000

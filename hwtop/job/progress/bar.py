@@ -10,7 +10,7 @@ from hwtop.job.progress.field_units import rate_unit, whole
 from hwtop.job.progress.found import Found, found_in
 from hwtop.job.whole_number import whole_number
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 OTHER_BAR = Progress()
 """A bar that is not about training steps."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hwtop.job.progress.field_names import is_foreign
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 _ROUND = lazy_regex(
     r"(?:\s*|.*\] )\[(\d+)\]:?\s+(?=\w)|\s*\[LightGBM\] \[Info\] Iteration:(\d+), |\s*(\d+):\s+(?=learn: )"

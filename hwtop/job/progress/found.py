@@ -22,7 +22,7 @@ from hwtop.job.progress.field_names import (
 from hwtop.job.progress.field_units import Field, best_rate, rate, seconds, size_bytes, whole
 from hwtop.job.progress.fields import fields
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 _WINDOW = lazy_regex(r"\bTime\((?P<steps>\d+) iters?\): (?P<seconds>\d+(?:\.\d*)?)s")
 """HugeCTR: the time of many steps."""

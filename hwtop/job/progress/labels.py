@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 _MOST = 4
 """Of one line. Engineering default."""

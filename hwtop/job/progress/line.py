@@ -13,7 +13,7 @@ from hwtop.job.progress.found import Found, found_in
 from hwtop.job.progress.metrics import is_foreign_record, is_rate_alone, is_record_of_metrics, is_step_with_metrics
 from hwtop.job.whole_number import whole_number
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 _READ_CHARS = 4096
 """A progress line is not longer; of what is, the start is looked at."""

@@ -15,7 +15,7 @@ from hwtop.job.progress.record import Record
 from hwtop.job.progress.schema import Schema
 from hwtop.job.progress.table import DRAWN, Columns, heading, heading_of_two, may_head, weak_heading
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 _MAY_BE_ROW = lazy_regex(rf"\s*[|{DRAWN}\d]")
 _READ_ROW_CHARS = 4096

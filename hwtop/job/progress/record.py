@@ -10,7 +10,7 @@ import re
 
 from hwtop.job.progress.found import found_in
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 _PAIR = lazy_regex(
     r"""\s*\{?[-*\s]*(?P<quote>["']?)[A-Za-z][\w/ .()-]*?(?P=quote)\s*[:=]\s*(?:[-+]?[\d.]+(?:e[-+]?\d+)?(?: ?[a-z%µ]+(?:/[a-z]+)?)?|["'][^"']*["']|nan|-?inf|null|none|true|false)\s*[,}]?\s*""",

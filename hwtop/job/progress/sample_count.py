@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hwtop.job.whole_number import whole_number
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 _SHAPE = lazy_regex(
     r"\[\s*(?P<n>\d+)\s*/\s*\d+\s*\(\s*\d+(?:\.\d*)?\s?%\s?\)\s*\]|\d\s?%\s?\(\s*(?P<behind>\d+)\s*/\s*\d+\s*\)"

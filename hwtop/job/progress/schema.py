@@ -20,7 +20,7 @@ from hwtop.job.progress.found import Found, value_of
 from hwtop.job.progress.line import HEAD
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.evidence import REPEATED
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 SURE_WITHOUT_WORDS = 6
 """Lines in which a counter of an unknown name must grow evenly; `REPEATED` of a known one. Engineering default."""

@@ -10,7 +10,7 @@ from hwtop.job.progress.field_names import is_foreign, is_loss_by_name, name_of,
 from hwtop.job.progress.field_units import Field, decimals_of, rate
 from hwtop.job.progress.found import Found, value_of
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 DRAWN = "│┃║┆┇┊┋"
 """Lines that divide the cells of drawn tables, which are heavier in the heading (rich)."""

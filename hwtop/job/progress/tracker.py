@@ -15,7 +15,7 @@ from hwtop.job.progress.sample_count import SampleCount
 from hwtop.job.progress.step_count import StepCount
 from hwtop.model.curve import CurveName, CurvePoint
 from hwtop.model.evidence import REPEATED
-from hwtop.model.log import LogLine, Progress
+from hwtop.model.reported.log import LogLine, Progress
 
 __all__ = ["ProgressReader", "ProgressTracker", "StepSample", "parse"]
 

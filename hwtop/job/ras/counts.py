@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from hwtop.model.ras import RasCount, RasRank
+from hwtop.model.reported.ras import RasCount, RasRank
 
 
 def counts_of(ranks: Iterable[RasRank]) -> tuple[RasCount, ...]:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from hwtop.job.ras.counts import counts_of
 from hwtop.job.ras.error import RasError
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.ras import RasCommunicator, RasProcess, RasRank, RasReport, RasState
+from hwtop.model.reported.ras import RasCommunicator, RasProcess, RasRank, RasReport, RasState
 
 _NO_COMMA = lazy_regex(rb'("nvml_dev": -?\d{1,10})(\s{1,200}"status")')
 """NCCL 2.28.7 and 2.28.9 leave it out in `missing_ranks`."""

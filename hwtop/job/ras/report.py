@@ -8,7 +8,7 @@ from __future__ import annotations
 from hwtop.job.ras.document import parse_document
 from hwtop.job.ras.error import RasError
 from hwtop.job.ras.text import parse_text
-from hwtop.model.ras import RasReport
+from hwtop.model.reported.ras import RasReport
 
 MOST_BYTES = 64 << 20
 """Of a report that is read: 4,096 ranks in four communicators take 11 MB."""

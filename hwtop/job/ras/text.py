@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hwtop.job.ras.counts import in_order
 from hwtop.job.ras.error import RasError
 from hwtop.lazy_regex import lazy_regex
-from hwtop.model.ras import RasCommunicator, RasCount, RasProcess, RasRank, RasReport, RasState
+from hwtop.model.reported.ras import RasCommunicator, RasCount, RasProcess, RasRank, RasReport, RasState
 
 _READ_LINES = 200_000
 _READ_LINE_BYTES = 4096

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from hwtop.job.rank_set import named
-from hwtop.model.ras import RasCommunicator, RasCount, RasKind, RasProcess, RasRank, RasReport, RasVerdict
+from hwtop.model.reported.ras import RasCommunicator, RasCount, RasKind, RasProcess, RasRank, RasReport, RasVerdict
 
 _SHOWN = 8
 """Ranks and communicators of which the evidence has a line each; nodes and counts that a sentence names."""

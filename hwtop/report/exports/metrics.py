@@ -14,7 +14,7 @@ from hwtop.fields.readings import readings
 from hwtop.fields.registry import SUBJECTS
 from hwtop.job.log.text import visible
 from hwtop.model.frame import Frame
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import VerdictLevel
 from hwtop.symptoms.history import History
 from hwtop.symptoms.runs.levels import identity_of

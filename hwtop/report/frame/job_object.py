@@ -7,12 +7,12 @@ from typing import Any
 from msgspec import Struct, defstruct, structs
 
 from hwtop.job.stacks.conclusion import conclusion
-from hwtop.model.flight import FlightVerdict
 from hwtop.model.job import Job, JobPlace, JobRas
 from hwtop.model.member import JobProcess, Launcher
 from hwtop.model.rank import Rank, RankLog, RankProcess, RankProgress, RankStall
 from hwtop.model.rank_stack import Phase, RankStack
-from hwtop.model.ras import RasReport, RasVerdict
+from hwtop.model.reported.flight import FlightVerdict
+from hwtop.model.reported.ras import RasReport, RasVerdict
 
 _RENAMED = {
     ("log", "path"): "log",

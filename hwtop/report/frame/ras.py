@@ -7,7 +7,7 @@ from collections import Counter
 from hwtop.job.log.text import visible
 from hwtop.job.ras.verdict import counts_text, differing
 from hwtop.model.job import JobRas
-from hwtop.model.ras import RasCommunicator, RasReport
+from hwtop.model.reported.ras import RasCommunicator, RasReport
 
 _SHOWN = 8
 """Communicators and processes of which there is a line each."""

@@ -11,8 +11,8 @@ from hwtop.job.flight.call import calls_of, completed, written
 from hwtop.job.flight.team import WAITED_S, Team, first_open, newest, teams
 from hwtop.job.log.text import visible
 from hwtop.job.rank_set import named, rank_set
-from hwtop.model.flight import FlightDump, FlightVerdict
 from hwtop.model.output import Output
+from hwtop.model.reported.flight import FlightDump, FlightVerdict
 from hwtop.model.symptom import Blind
 from hwtop.report.text_table import aligned
 

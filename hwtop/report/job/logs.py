@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from hwtop.job.secrets import masked_text
 from hwtop.model.job import Job
-from hwtop.model.log import LogFile, LogLine
 from hwtop.model.output import Output
+from hwtop.model.reported.log import LogFile, LogLine
 from hwtop.report.fit import Section, fitted
 
 _SHOWN_CHARS = 500

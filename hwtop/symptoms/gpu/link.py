@@ -8,7 +8,7 @@ from hwtop.job.rank_set import rank_set
 from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.gpu.link import NvLink
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import (
     Fault,

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu.link import Path, Topology
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from hwtop.symptoms.gpu.load import home
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.network import is_rdma_port

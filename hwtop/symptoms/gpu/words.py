@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from hwtop.job.rank_set import rank_set
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import Severity
 from hwtop.seconds import clock
 from hwtop.symptoms.history import History
 from hwtop.symptoms.severity import SEVERITIES

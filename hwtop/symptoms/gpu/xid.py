@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hwtop.job.kernel.event import bus_of
 from hwtop.job.patterns.registry import XidMeaning, builtin_file
 from hwtop.job.whole_number import whole_number
-from hwtop.model.log import LogEvent, Role, Severity
+from hwtop.model.reported.log import LogEvent, Role, Severity
 from hwtop.seconds import span
 from hwtop.symptoms.gpu.words import not_ours, own_severity, ranks_on
 from hwtop.symptoms.history import History

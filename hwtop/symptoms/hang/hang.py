@@ -22,7 +22,7 @@ from hwtop.model.frame import DerivedState
 from hwtop.model.job import Job, StackGroup
 from hwtop.model.liveness import LivenessState
 from hwtop.model.rank import Rank
-from hwtop.model.ras import RasProcess
+from hwtop.model.reported.ras import RasProcess
 from hwtop.model.stack import StackFrame
 from hwtop.seconds import clock, span
 from hwtop.symptoms.hang.dead import check_dead

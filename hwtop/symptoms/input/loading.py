@@ -18,11 +18,11 @@ from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.job.stacks.series import WINDOW_S as STACKS_S
 from hwtop.model.evidence import MOSTLY, REPEATED
-from hwtop.model.log import Progress
 from hwtop.model.member import JobProcess
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
+from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackDump, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.capacity import WINDOW_S

@@ -13,9 +13,9 @@ from hwtop.job.exit_code import exit_words
 from hwtop.job.rank_set import do, named
 from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import place
-from hwtop.model.log import LogEvent
 from hwtop.model.member import JobProcess
 from hwtop.model.rank import Rank, Worker
+from hwtop.model.reported.log import LogEvent
 from hwtop.seconds import span
 from hwtop.symptoms.history import History
 from hwtop.symptoms.input.loading import is_loading

@@ -48,7 +48,7 @@ import msgspec
 import tomli
 from msgspec import Struct
 
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.model.symptom import Category, StallClass
 from hwtop.symptoms.text import Facts, Text, filled, filled_all, is_general, named, placeholders
 

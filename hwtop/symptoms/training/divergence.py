@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from hwtop.model.curve import CurvePoint
 from hwtop.model.evidence import LEVEL_VALUES
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.symptoms.history import History
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import block_medians, jitter, trend

@@ -9,8 +9,8 @@ from statistics import median
 
 from hwtop.model.curve import CurvePoint
 from hwtop.model.evidence import LEVEL_VALUES
-from hwtop.model.log import LogEvent
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import LogEvent
 from hwtop.symptoms.excursions import BASE_LEAST, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_pattern

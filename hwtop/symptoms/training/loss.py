@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hwtop.job.rank_set import named
 from hwtop.model.curve import Curve, CurvePoint
 from hwtop.model.evidence import LEVEL_VALUES, MINOR, REPEATED
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.symptoms.excursions import BASE_POINTS, Excursion, comes_back, excursions, is_unusual
 from hwtop.symptoms.history import History
 from hwtop.symptoms.log import check_loss_nan, check_pattern

@@ -10,7 +10,7 @@ from statistics import median
 from msgspec import Struct
 
 from hwtop.model.curve import Curve, CurveName, CurvePoint
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.seconds import clock
 from hwtop.symptoms.history import History
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from hwtop.model.frame import Frame
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from hwtop.ui.panels.logs.state import SEARCH, LogInside, LogsState
 from hwtop.ui.panels.logs.view import flags, lines
 from hwtop.ui.reducers import fleet

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hwtop.collectors.flight.source import FlightSource
-from hwtop.model.flight import FlightDump, FlightReading
 from hwtop.model.plan import FlightTarget, Request, SamplingPlan
+from hwtop.model.reported.flight import FlightDump, FlightReading
 from tests.flight_dumps import document, op
 from tests.stack_jobs import until
 

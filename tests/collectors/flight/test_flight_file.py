@@ -9,7 +9,7 @@ import pytest
 from hwtop.collectors.flight.file import decode, parse
 from hwtop.collectors.flight.folder import dumps_in
 from hwtop.errors import CannotError, UsageError
-from hwtop.model.flight import FlightDump
+from hwtop.model.reported.flight import FlightDump
 from tests.flight_dumps import FOLDER, document, op
 
 

@@ -14,8 +14,8 @@ import pytest
 from hwtop.collectors.flight.decoder import Undecoded, decoded
 from hwtop.collectors.flight.file import decode
 from hwtop.collectors.flight.source import FlightSource
-from hwtop.model.flight import FlightReading
 from hwtop.model.plan import FlightTarget, SamplingPlan
+from hwtop.model.reported.flight import FlightReading
 from tests.collectors.file_owners import OWNER, STRANGER, FileOwners
 from tests.flight_dumps import document, op
 from tests.stack_jobs import until

@@ -15,8 +15,8 @@ import pytest
 from hwtop.collectors.logs import output
 from hwtop.collectors.logs.pipe import find_reader
 from hwtop.collectors.logs.source import LogSource
-from hwtop.model.log import LogFile, LogLine
 from hwtop.model.plan import LogTarget, SamplingPlan
+from hwtop.model.reported.log import LogFile, LogLine
 
 
 class Followed:

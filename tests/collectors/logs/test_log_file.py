@@ -10,7 +10,7 @@ import pytest
 from hwtop.collectors.logs import file as log_file
 from hwtop.job.log.block import LONGEST_CHARS, all_lines
 from hwtop.job.patterns.match import Matcher
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 
 MIXED = (
     b"step 1 loss 2.5\n"

@@ -16,8 +16,8 @@ from hwtop.collectors.logs.container import container_files, container_of
 from hwtop.collectors.logs.output import Output, Outputs
 from hwtop.collectors.logs.slurm import step_files
 from hwtop.collectors.logs.source import LogSource
-from hwtop.model.log import LogFile
 from hwtop.model.plan import LogTarget, SamplingPlan
+from hwtop.model.reported.log import LogFile
 from tests.training import kill
 
 SAYS = "import time; print('step 1 loss 2.5', flush=True); time.sleep(600)"

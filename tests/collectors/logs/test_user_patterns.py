@@ -9,7 +9,7 @@ import pytest
 from hwtop.collectors.logs.user_patterns import folder, known_patterns, read_pattern_file
 from hwtop.errors import UsageError
 from hwtop.job.patterns.match import Matcher
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 
 OWN = """
 [[pattern]]

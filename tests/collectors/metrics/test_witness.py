@@ -13,8 +13,8 @@ import pytest
 
 from hwtop.collectors.metrics.search import search
 from hwtop.collectors.metrics.source import MetricsSource
-from hwtop.model.metrics import MetricsFile, MetricsTarget
 from hwtop.model.plan import LogTarget, SamplingPlan
+from hwtop.model.reported.metrics import MetricsFile, MetricsTarget
 from tests.metrics_files import DATA, EVENTS, event
 
 WALL_S = 1_760_000_060.0

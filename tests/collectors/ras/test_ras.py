@@ -14,7 +14,7 @@ from hwtop.collectors.ras.client import RasClient
 from hwtop.collectors.ras.port import find_port, is_answered_by
 from hwtop.collectors.ras.source import EVERY_S, RasSource
 from hwtop.model.plan import SamplingPlan
-from hwtop.model.ras import RasPolicy, RasReading
+from hwtop.model.reported.ras import RasPolicy, RasReading
 from tests.collectors.ras.conftest import StartServer
 from tests.fake_source import FakeClock
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from hwtop.derive.job.flight import FlightTracker, looks_stuck, telling
-from hwtop.model.flight import FlightDump, FlightReading
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent
 from hwtop.model.process import ProcessInfo, ThreadInfo
 from hwtop.model.rank import Rank
+from hwtop.model.reported.flight import FlightDump, FlightReading
+from hwtop.model.reported.log import LogEvent
 from hwtop.model.snapshot import Snapshot
 from tests.derive.readings import BOOT_S, process, processes, snapshot
 from tests.flight_dumps import recorded

@@ -10,9 +10,9 @@ import pytest
 from hwtop.derive.job.tracker import JobTracker
 from hwtop.model.gpu.device import Gpu, GpuProcess, GpuReading
 from hwtop.model.job import Job, OutlierVote
-from hwtop.model.log import LogLine
 from hwtop.model.process import OpenFile, ProcessInfo, ThreadInfo
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import LogLine
 from hwtop.model.snapshot import Snapshot
 from hwtop.model.stack import StackDump
 from tests.derive.readings import (

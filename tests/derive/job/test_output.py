@@ -4,8 +4,8 @@ import pytest
 
 from hwtop.derive.job.output import log_targets, shared_with_absent, with_files
 from hwtop.job.launch.tree import members
-from hwtop.model.log import LogFile
 from hwtop.model.process import OpenFile
+from hwtop.model.reported.log import LogFile
 from tests.derive.readings import launcher, process, processes, rank
 
 

@@ -10,7 +10,7 @@ from hwtop.derive.job.ras import RasTracker, may_ask
 from hwtop.derive.plan import plan_of
 from hwtop.model.job import Job
 from hwtop.model.plan import UserFocus
-from hwtop.model.ras import RasReading, RasReport
+from hwtop.model.reported.ras import RasReading, RasReport
 from hwtop.model.snapshot import Snapshot
 from tests.derive.readings import process, processes, snapshot
 from tests.job.ras.test_verdict import communicator, everyone

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hwtop.job.hang.liveness import is_improbable
 from hwtop.model.job import Job
-from hwtop.model.log import LogReading
+from hwtop.model.reported.log import LogReading
 from tests.derive.job.test_hang import after, at, rank_of
 from tests.derive.readings import STEP, WAIT, dump, launcher, log_lines, logs, process, rank, stacks, worker
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hwtop.derive.logs.curves import CurveBook
 from hwtop.derive.logs.log import LogBook
-from hwtop.model.log import LogLine, LogReading, Progress
+from hwtop.model.reported.log import LogLine, LogReading, Progress
 
 
 def at(seconds: float, text: str = "") -> LogLine:

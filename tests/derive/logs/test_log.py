@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.derive.logs.log import LogBook
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from tests.derive.readings import log_lines, logs
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hwtop.derive.logs.surroundings import SHOWN_AROUND, Surroundings
-from hwtop.model.log import LogEvent, LogLine
+from hwtop.model.reported.log import LogEvent, LogLine
 
 
 def lines(first: int, count: int, path: str = "/l/0.log") -> list[LogLine]:

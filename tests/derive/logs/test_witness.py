@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from hwtop.derive.job.tracker import JobTracker
-from hwtop.model.heartbeat import Beat, HeartbeatReading, Pulse
 from hwtop.model.job import Job
-from hwtop.model.log import LogFile, LogLine, LogReading
-from hwtop.model.metrics import MetricsFile, MetricsPoint, MetricsReading
 from hwtop.model.process import OpenFile
+from hwtop.model.reported.heartbeat import Beat, HeartbeatReading, Pulse
+from hwtop.model.reported.log import LogFile, LogLine, LogReading
+from hwtop.model.reported.metrics import MetricsFile, MetricsPoint, MetricsReading
 from tests.derive import readings
 from tests.parts import replace
 

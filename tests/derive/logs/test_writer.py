@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hwtop.derive.logs.writer import Lines, of_job
 from hwtop.job.log.parsed import parsed
 from hwtop.model.job import Job
-from hwtop.model.log import LogReading
+from hwtop.model.reported.log import LogReading
 from hwtop.model.snapshot import Snapshot
 from tests.derive.job.test_job import after
 from tests.derive.readings import launcher, log_lines, logs, processes, rank, snapshot

@@ -4,7 +4,7 @@ import pytest
 
 from hwtop.job.flight.analysis import verdicts
 from hwtop.job.flight.team import WAITED_S
-from hwtop.model.flight import FlightDump, FlightVerdict
+from hwtop.model.reported.flight import FlightDump, FlightVerdict
 from hwtop.model.stack import StackFrame
 from tests.flight_dumps import TAKEN_S, nccl, op, recorded
 from tests.parts import replace

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hwtop.job.flight.dump import flight_dump, trimmed
-from hwtop.model.flight import FlightDump
+from hwtop.model.reported.flight import FlightDump
 from tests.flight_dumps import FOLDER, document, nccl, op, recorded
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hwtop.job.hang.collective_timeout import backend_of, says, timeout_of, waited_s
-from hwtop.model.flight import FlightDump, FlightEntry
 from hwtop.model.hang import CollectiveTimeout
+from hwtop.model.reported.flight import FlightDump, FlightEntry
 from hwtop.seconds import span
 from tests.symptoms.derived_states import event, rank, still
 

@@ -9,8 +9,8 @@ import pytest
 from hwtop.job.hang.liveness import is_idle_loop, is_improbable
 from hwtop.job.hang.rank_state import is_stuck, rank_state, settled, share_of, slowest
 from hwtop.model.hang import BlockedThread
-from hwtop.model.log import Progress
 from hwtop.model.rank_stack import PhaseInterval
+from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from tests.parts import replace
 from tests.symptoms.derived_states import rank, shares, still

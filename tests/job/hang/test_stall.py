@@ -8,9 +8,9 @@ import pytest
 
 from hwtop.job.hang.stall import Patience, silence_s
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.log import Progress
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import PastPace
+from hwtop.model.reported.log import Progress
 from tests.job.hang.standstill import is_standing_still
 from tests.job.hang.test_rank_state import dump
 from tests.parts import replace

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from hwtop.job.hang.tree import HangCause, hang_cause
-from hwtop.model.flight import FlightVerdict
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.hang import BlockedThread
 from hwtop.model.job import Job
-from hwtop.model.ras import RasKind, RasVerdict
+from hwtop.model.reported.flight import FlightVerdict
+from hwtop.model.reported.ras import RasKind, RasVerdict
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from tests.parts import replace
 from tests.symptoms.derived_states import ALL_REDUCE, BARRIER, SAVE, TRAIN, event, job, rank, stack_group, still, worker

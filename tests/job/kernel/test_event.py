@@ -20,8 +20,8 @@ from hwtop.job.patterns.match import Matcher
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.host.disk import MountReading
 from hwtop.model.host.kernel import LOG_KERN
-from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.member import ProcessRole
+from hwtop.model.reported.log import LogEvent, LogLine
 from tests.kernel_lines import kernel_lines
 from tests.parts import replace
 

@@ -6,7 +6,7 @@ import pytest
 
 from hwtop.job.log.level import level_of
 from hwtop.job.log.parsed import parsed_text
-from hwtop.model.log import LogLevel
+from hwtop.model.reported.log import LogLevel
 
 
 @pytest.mark.parametrize(

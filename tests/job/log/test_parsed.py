@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hwtop.job.log.parsed import parsed_text
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from tests.matching import match
 
 

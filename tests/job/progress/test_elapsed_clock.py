@@ -8,7 +8,7 @@ from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.elapsed_clock import ElapsedClock
 from hwtop.job.progress.reader import ProgressReader
 from hwtop.job.progress.tracker import ProgressTracker
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 
 
 def test_step_times_are_taken_as_told() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.tracker import ProgressTracker
-from hwtop.model.log import LogLine
 from hwtop.model.rank import LostValue
+from hwtop.model.reported.log import LogLine
 
 
 def lost(*lines: str) -> tuple[LostValue, ...]:

@@ -8,7 +8,7 @@ import pytest
 
 from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.tracker import ProgressTracker, parse
-from hwtop.model.log import LogLine, Progress
+from hwtop.model.reported.log import LogLine, Progress
 
 STEPS: list[tuple[str, dict[str, Any]]] = [
     ('{"iteration": 10, "logloss": 0.09504, "ts": 1795386406.01}', {"step": 10, "loss": 0.09504}),

@@ -9,7 +9,7 @@ import pytest
 from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.reader import ProgressReader
 from hwtop.job.progress.tracker import ProgressTracker
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 
 BAR = "|███▌      |"
 LINES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from hwtop.job.progress.reader import ProgressReader, merged
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 
 
 def read(*lines: str) -> list[Progress | None]:

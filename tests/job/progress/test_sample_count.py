@@ -6,7 +6,7 @@ import pytest
 
 from hwtop.job.log.parsed import parsed
 from hwtop.job.progress.tracker import ProgressTracker
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 
 MNIST = "Train Epoch: {epoch} [{n}/{total} ({percent}%)]\tLoss: 2.322241"
 

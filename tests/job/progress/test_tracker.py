@@ -8,7 +8,7 @@ import pytest
 
 from hwtop.job.log.parsed import ParsedLine, parsed
 from hwtop.job.progress.tracker import ProgressTracker, parse
-from hwtop.model.log import LogLine, Progress
+from hwtop.model.reported.log import LogLine, Progress
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from hwtop.job.ras.error import RasError
 from hwtop.job.ras.report import MOST_BYTES, parse
-from hwtop.model.ras import RasCommunicator, RasCount, RasProcess, RasReport
+from hwtop.model.reported.ras import RasCommunicator, RasCount, RasProcess, RasReport
 from tests.fuzz.mutation import mutated
 
 DATA = Path(__file__).parents[2] / "data" / "ras"

@@ -10,7 +10,7 @@ import pytest
 from hwtop.job.ras.counts import counts_of
 from hwtop.job.ras.report import parse
 from hwtop.job.ras.verdict import ras_verdict
-from hwtop.model.ras import RasCommunicator, RasProcess, RasRank, RasReport, RasVerdict
+from hwtop.model.reported.ras import RasCommunicator, RasProcess, RasRank, RasReport, RasVerdict
 
 DATA = Path(__file__).parents[2] / "data" / "ras"
 HERE = {100 + number: number for number in range(4)}

@@ -8,7 +8,7 @@ import pytest
 
 from hwtop.model.gpu.link import Path, Topology
 from hwtop.model.host.network import NetworkRates, NicRates
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from hwtop.symptoms.gpu.paths import check_paths
 from tests.symptoms.derived_states import constant, event, gpu, job, rank
 

@@ -7,7 +7,7 @@ import pytest
 from hwtop.model.gpu.device import Gpu, GpuStatus, ThrottleReason
 from hwtop.model.gpu.link import NvLink
 from hwtop.model.job import Job
-from hwtop.model.log import Severity
+from hwtop.model.reported.log import Severity
 from hwtop.symptoms.gpu.clocks import check_hw_slowdown, check_thermal
 from hwtop.symptoms.gpu.link import check_nvlink
 from hwtop.symptoms.gpu.power import check_power_cap

@@ -10,7 +10,7 @@ import pytest
 from hwtop.job.patterns.registry import builtin
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.gpu.health import XidEvent
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.gpu.xid import check_xid
 from hwtop.symptoms.rule import Observation

@@ -9,7 +9,7 @@ import pytest
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.hang import CollectiveTimeout
 from hwtop.model.member import Launcher
-from hwtop.model.ras import RasProcess, RasVerdict
+from hwtop.model.reported.ras import RasProcess, RasVerdict
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.hang.hang import awaited_in, check_hang, check_mismatch, check_missing
 from hwtop.symptoms.history import History

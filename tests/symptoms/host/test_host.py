@@ -10,8 +10,8 @@ import pytest
 
 from hwtop.model.frame import DerivedState
 from hwtop.model.host.disk import MountReading
-from hwtop.model.log import Progress
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import Progress
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.cpu import check_oversubscribed, check_steal
 from hwtop.symptoms.host.memory import check_leak

@@ -10,9 +10,9 @@ from hwtop.model.host.cgroup import CgroupRates, CpuLimitRates
 from hwtop.model.host.cpu import Pressure, PressureLine
 from hwtop.model.host.disk import DiskRates, MountReading
 from hwtop.model.host.network import NetworkRates, NicRates
-from hwtop.model.log import LogFile
 from hwtop.model.member import JobProcess
-from hwtop.model.metrics import MetricsFile
+from hwtop.model.reported.log import LogFile
+from hwtop.model.reported.metrics import MetricsFile
 from hwtop.symptoms.host.cgroup import check_throttled
 from hwtop.symptoms.host.network import check_rdma, check_retransmits
 from hwtop.symptoms.host.network import check_saturated as check_link

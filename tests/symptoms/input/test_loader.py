@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.log import Progress
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotLine, Phase
+from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.gpu.idle import check_gpu_idle
 from hwtop.symptoms.history import History

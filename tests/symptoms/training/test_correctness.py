@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from hwtop.model.curve import Curve, CurveName, CurvePoint
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.model.symptom import Finding
 from hwtop.symptoms.cascade import fold
 from hwtop.symptoms.history import History

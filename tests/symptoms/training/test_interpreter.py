@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hwtop.model.log import Progress
 from hwtop.model.rank_stack import HotLine
+from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.history import History
 from hwtop.symptoms.text import percent

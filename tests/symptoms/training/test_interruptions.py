@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hwtop.job.stacks.intervals import PhaseIntervals
-from hwtop.model.log import Progress
 from hwtop.model.rank import DataFile
 from hwtop.model.rank_stack import Phase, PhaseInterval
+from hwtop.model.reported.log import Progress
 from hwtop.symptoms.history import History
 from hwtop.symptoms.training.interruptions import check_checkpoint, check_recompile
 from tests.symptoms.derived_states import constant, derived, event, history, job, rank

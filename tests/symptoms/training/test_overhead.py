@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hwtop.model.gpu.device import Gpu
-from hwtop.model.log import Progress
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotLine, Phase
+from hwtop.model.reported.log import Progress
 from hwtop.symptoms.training.overhead import check_launch, check_logging, check_sync
 from tests.symptoms.derived_states import constant, job, rank, shares, spot
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from hwtop.model.curve import Curve, CurvePoint
-from hwtop.model.log import Progress
+from hwtop.model.reported.log import Progress
 from hwtop.symptoms.training.series import (
     curve_of,
     is_whole,

@@ -10,7 +10,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from hwtop.model.curve import Curve, CurvePoint
-from hwtop.model.log import LogEvent
+from hwtop.model.reported.log import LogEvent
 from hwtop.ui import marks
 from hwtop.ui.panels.curves.view import FROM_ZERO
 from hwtop.ui.widgets.axis import Axis, growing, linear, logarithmic, robust

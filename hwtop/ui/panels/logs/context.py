@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent, LogLine, Role
+from hwtop.model.reported.log import LogEvent, LogLine, Role
 from hwtop.symptoms.records import records
 from hwtop.symptoms.text import fit_to_backend
 from hwtop.ui import marks

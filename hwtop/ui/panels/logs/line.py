@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hwtop.model.job import Job
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from hwtop.ui import marks
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.state import SEARCH

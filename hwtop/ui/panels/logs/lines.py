@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hwtop.fields import units
 from hwtop.model.job import Job
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from hwtop.seconds import clock
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.panels.logs import view as log_view

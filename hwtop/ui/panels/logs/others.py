@@ -9,7 +9,7 @@ from msgspec import Struct
 from hwtop.fields import units
 from hwtop.job.log.time import reported_s
 from hwtop.model.job import Job
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from hwtop.ui.once import once
 from hwtop.ui.panels.logs import view as log_view
 from hwtop.ui.panels.logs.line import Writer

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hwtop.model.log import LogLine
+from hwtop.model.reported.log import LogLine
 from hwtop.ui.view import OwnState
 
 SEARCH = "search"

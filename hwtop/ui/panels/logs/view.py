@@ -12,8 +12,8 @@ from hwtop.job.log.time import reported_s
 from hwtop.job.rank_set import parsed
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.job import Job
-from hwtop.model.log import LogEvent, LogLine
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import LogEvent, LogLine
 from hwtop.ui.once import once
 from hwtop.ui.tables.filter import matches
 from hwtop.ui.view import View

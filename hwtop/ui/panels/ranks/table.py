@@ -11,8 +11,8 @@ from hwtop.fields import rank as fields
 from hwtop.fields import units
 from hwtop.fields.field import Field
 from hwtop.fields.rank import RANK, RankRow
-from hwtop.model.log import Severity
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import Severity
 from hwtop.ui import marks
 from hwtop.ui.once import once
 from hwtop.ui.panels.ranks import view as rank_view
