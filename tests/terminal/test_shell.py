@@ -55,7 +55,7 @@ def test_after_any_sizes_the_picture_is_whole(open_terminal: Open, watched: int)
     wait_for_ticks(terminal)
     terminal.resize(59, 14)
     terminal.wait_for("panels from 60x15 on")
-    for _ in range(5):
+    for _ in range(2):
         for size in ((200, 50), (1, 1), (20, 5), (2, 40), (300, 80)):
             terminal.resize(*size)
     terminal.resize(80, 24)
