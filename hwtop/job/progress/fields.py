@@ -19,7 +19,7 @@ _VALUE = lazy_regex(
     (?:(?P<percent>%)
       |(?P<size>\s?[KMGT]i?B\b|[MG]\b(?=[\s,|)\]"']|$)(?!\s?/))
       |(?P<si>[KMGBT])(?![\w/]|\s?\w+/(?!s))
-      |(?P<unit>\s{{0,2}}(?:µs|us|ms|sec(?:onds?|s)?|s|min)\b(?!/(?!step|it|iter|batch|epoch|sample))))?
+      |(?P<unit>\s{{0,2}}(?:µs|us|ms|sec(?:onds?|s)?|s|min)\b(?!/(?!step|it|iter|batch|epoch|sample)|(?:/\w+)?\s?=)))?
     (?P<per>(?!\s[^|,]*/[^|,\s]*\s*[:=])\s*/?\s*(?:[A-Za-z]+\s?/\s?(?:s(?:ec(?:ond)?)?|it(?:er(?:ation)?)?|step|batch)\b)(?:/(?:[gn]pu|device)\b)?
       |/(?:s|step|it|iter|iteration|batch)\b(?:/(?:[gn]pu|device)\b)?|\s?TFLOPS?\b)?
     (?!\w|[-:.]\d)

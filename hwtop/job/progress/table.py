@@ -9,6 +9,7 @@ from msgspec import Struct
 from hwtop.job.progress.field_names import is_foreign, is_loss_by_name, name_of, spaced
 from hwtop.job.progress.field_units import Field, decimals_of, rate
 from hwtop.job.progress.found import Found, value_of
+from hwtop.job.progress.schema import NO_STEP
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.reported.log import Progress
 
@@ -18,7 +19,7 @@ _PLAIN = str.maketrans(dict.fromkeys(DRAWN, "|"))
 _READ_CELLS = 64
 _READ_CHARS = 1024
 _COUNTERS = {"step", "iteration", "epoch"}
-_COUNTER_WORDS = ("epoch", "step", "iter")
+_COUNTER_WORDS = ("epoch", "step", "iter", "batch", "update", "round", "episode")
 _DIGITS_ALONE = lazy_regex(r"(?<![\w.])\d")
 _SPACES = lazy_regex(r"\s{2,}")
 _NUMBER = lazy_regex(
@@ -44,7 +45,7 @@ class Columns(Struct, frozen=True):
             return None
         found = Found()
         for name, key, cell in zip(self.names, self.keys, cells, strict=True):
-            if name in _COUNTERS and _NUMBER.match(cell) is None:
+            if name in _COUNTERS and not _counts(name, cell):
                 return None
             if name is not None or "/" in key:
                 _take(found, name, key, cell)
@@ -81,8 +82,7 @@ def weak_heading(text: str) -> Columns | None:
     if len(text) > _READ_CHARS:
         return None
     text = text.translate(_PLAIN)
-    lower = text.lower()
-    if not may_head(lower):
+    if _DIGITS_ALONE.search(text) is not None:
         return None
     separator = next((mark for mark in ("|", "\t", ";", ",") if mark in text.strip()), "  ")
     cells = _cells(text, separator)
@@ -90,6 +90,8 @@ def weak_heading(text: str) -> Columns | None:
         return None
     keys = tuple(spaced(cell.strip().lower().replace(".", "/")) for cell in cells)
     names = _names(keys)
+    if not _COUNTERS & set(names) and "loss" in names and names[0] is None and NO_STEP.fullmatch(keys[0]) is None:
+        names = ("step", *names[1:])  # a counter of a name of its own: rows begin with a whole number
     if not _COUNTERS & set(names):
         return None
     return Columns(separator, names, keys)
@@ -125,6 +127,11 @@ def _cells(text: str, separator: str) -> list[str]:
     if separator == "  ":
         return _SPACES.split(text)
     return text.strip("|").split(separator)
+
+
+def _counts(name: str, cell: str) -> bool:
+    number = _NUMBER.match(cell)
+    return number is not None and (name == "epoch" or float(number.group("value")).is_integer())
 
 
 def _take(found: Found, name: str | None, key: str, cell: str) -> None:

@@ -178,8 +178,9 @@ def _skipped(history: History, limits: Limits) -> Observation | None:
         counts = history.rank_series(120.0, rank.rank, _skipped_steps)
         if len(counts) < 2:  # hardly any training reports them
             continue
-        steps = history.rank_series(120.0, rank.rank, _step)
-        if len(steps) < 2 or steps[0][1] < FIRST_STEPS:
+        steps = [point for point in history.rank_series(120.0, rank.rank, _step) if point[1] >= FIRST_STEPS]
+        counts = [point for point in counts if steps and point[0] >= steps[0][0]]
+        if min(len(counts), len(steps)) < 2:
             continue
         more, done = counts[-1][1] - counts[0][1], steps[-1][1] - steps[0][1]
         if more >= limits.halvings and more >= limits.skipped_share * done > 0:

@@ -152,6 +152,24 @@ def test_the_average_after_a_test_heading_is_not_the_training_loss() -> None:
     assert [row.loss if row else None for row in rows] == [1.25, None, None, None]
 
 
+@pytest.mark.parametrize(
+    ("heading", "row", "progress"),
+    [
+        ("update,stage,loss,loss_scale", "2,1,0.5,65536", Progress(step=2, loss=0.5, loss_scale=65536)),
+        ("chunk\tloss\tacc", "3\t0.5\t0.1", Progress(step=3, loss=0.5)),  # a counter of a name of its own
+        ("t   loss   err", "0.25   0.5   0.1", None),  # which counts nothing
+        ("time,loss", "3,0.5", None),
+        ("epoch,train_mse,valid_mse", "3,0.5,0.6", Progress(epoch=3, loss=0.5)),
+    ],
+)
+def test_what_counts_the_rows_of_a_table(heading: str, row: str, progress: Progress | None) -> None:
+    assert read(heading, row)[-1] == progress
+
+
+def test_a_word_before_an_equals_sign_is_the_next_key_and_no_unit() -> None:
+    assert read("w1 step=430 mse=0.25 sec/step=0.106")[0] == Progress(step=430, loss=0.25, step_time_s=0.106)
+
+
 def test_matlabs_heading_of_two_lines() -> None:
     rows = read(
         "|  Epoch  |  Iteration  |  Time Elapsed  |  Mini-batch  |  Mini-batch  |  Base Learning  |",

@@ -520,7 +520,13 @@ def test_a_count_of_skipped_steps_that_grows() -> None:
     assert seen is not None
     assert seen.title == "15 of the last 30 steps were skipped: gradients overflow"
     assert check_scale(skipping(10)) is None
-    assert check_scale(skipping(1, begin=0)) is None
+    assert check_scale(skipping(1, begin=0)) is None, "the first search for a scale"
+
+
+def test_the_first_steps_hide_none_of_those_that_are_skipped_after_them() -> None:
+    seen = check_scale(skipping(1, begin=35))
+    assert seen is not None
+    assert seen.title == "15 of the last 15 steps were skipped: gradients overflow"
 
 
 def lines(count: int, first_step: int = 900, every: int = 1) -> History:
