@@ -13,6 +13,7 @@ from hwtop.derive.job.flame import flame_of
 from hwtop.derive.job.flight import FlightTracker
 from hwtop.derive.job.hang import HangWatch
 from hwtop.derive.job.job_process import command_line, process_rows
+from hwtop.derive.job.joiners import Joiners
 from hwtop.derive.job.membership import Membership
 from hwtop.derive.job.outlier_vote import OutlierVotes
 from hwtop.derive.job.output import (
@@ -42,7 +43,9 @@ from hwtop.model.member import Launcher, Member
 from hwtop.model.plan import LogTarget
 from hwtop.model.process import ProcessInfo, ProcessReading
 from hwtop.model.rank import Rank
+from hwtop.model.reported.log import Progress
 from hwtop.model.snapshot import Snapshot
+from hwtop.model.stack import StackDump
 
 
 class JobTracker:
@@ -59,6 +62,9 @@ class JobTracker:
         self._launcher: Launcher | None = None
         self._place: JobPlace | None = None
         self._samples = StackSamples()
+        self._joiners = Joiners()
+        self._progress: dict[int, Progress | None] = {}
+        """PID of a rank -> the newest that its log reports."""
         self._votes = OutlierVotes()
         self._hang = HangWatch()
         self._attachment = Attachment()
@@ -87,7 +93,7 @@ class JobTracker:
         if snapshot.stacks is not None:
             self._samples.take(snapshot.stacks, on_device)
         for dump in snapshot.stacks.dumps if snapshot.stacks else ():
-            if is_spawner(dump) or (is_joining(dump) and self._has_learning_child(dump.pid, reading)):
+            if self._has_ranks_below(dump, reading):
                 self._spawners.add(dump.pid)
         self._attachment.advance(snapshot)
         if snapshot.logs is not None:
@@ -98,14 +104,22 @@ class JobTracker:
             self._logs.advance(snapshot.logs, self._ranks_of, self._rank_of_pid, job_age_s)
         job = self._kernel.complete(self._job(reading, snapshot), snapshot, self._members)
         job = self._metrics_files.complete(job, snapshot)
+        self._progress = {rank.pid: rank.progress.newest for rank in job.ranks}
         for rank in job.ranks:
             if rank.progress.step_time_s is not None:
                 self._samples.trains(rank.pid)
         job = self._hang.complete(job, snapshot, self._samples)
         return self._ras.advance(self._flight.advance(job, snapshot), snapshot)
 
-    def _has_learning_child(self, pid: int, reading: ProcessReading) -> bool:
-        return any(process.ppid == pid and self._samples.learns(process.pid) for process in reading.processes)
+    def _has_ranks_below(self, dump: StackDump, reading: ProcessReading) -> bool:
+        children = [process.pid for process in reading.processes if process.ppid == dump.pid]
+        progress = self._progress.get(dump.pid)
+        trains_below = self._joiners.are_ranks_below(dump, progress, sum(map(self._may_train, children)))
+        return is_spawner(dump) or trains_below or (is_joining(dump) and any(map(self._samples.learns, children)))
+
+    def _may_train(self, pid: int) -> bool:
+        """Nothing shows that it helps: a process of unknown purpose of another one is taken for a loader worker."""
+        return any(member.pid == pid and member.role == "loader-worker" for member in self._members)
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)

@@ -2,7 +2,7 @@
 
 torch.multiprocessing.spawn, Lightning's `ddp_spawn` and accelerate's `notebook_launcher` start ranks that look like loader
 workers until they train. Their parent does nothing but wait for them (torch/multiprocessing/spawn.py, `ProcessContext.join`). So does that of processes which a
-script starts itself: those train where a sample of one was in the backward pass or the optimizer.
+script starts itself: those train where a sample of one was in the backward pass or the optimizer, or where steps come while it waits.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from hwtop.symptoms.input.loading import (
     at,
     busy_feeder,
     cause_of,
+    data_share,
     feeder_of,
     has_begun,
     hot_spot,
@@ -60,10 +61,12 @@ _IN_WORDS: dict[WaitKind, str] = {
 
 def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observation | None:
     """The ranks that wait for data for this reason."""
-    starved = [rank for rank in history.live_ranks if _is_starved(rank, limits) and cause_of(history, rank) == cause]
+    starved = [
+        rank for rank in history.live_ranks if _is_starved(history, rank, limits) and cause_of(history, rank) == cause
+    ]
     if not starved:
         return None
-    share = fmean(share_of(rank, "data", "data-main") for rank in starved)
+    share = fmean(data_share(history, rank) for rank in starved)
     samples = min(rank.stack.samples for rank in starved)
     maker = busy_feeder(history, starved[0]) if cause == "cpu" else None
     is_threaded = cause == "cpu" and not starved[0].workers and maker is None
@@ -73,28 +76,49 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
     what = f"`{spot.function}` ({at(spot)})" if spot else "loading"
     if maker is not None:
         what = f"`{_program(maker.command)}` (PID {maker.pid})"
-    is_known = is_loading(history, starved[0])
+    answerer = _answerer(history, starved[0])
+    is_known = answerer is None and is_loading(history, starved[0])
     ranks = tuple(rank.rank for rank in starved)
     return observed(
         f"input-bound-{cause}",
-        severity="warning" if is_known and (share >= MOSTLY or _waits(history, starved)) else "info",
+        severity="warning"
+        if answerer is not None or (is_known and (share >= MOSTLY or _waits(history, starved)))
+        else "info",
         facts={
             **_facts(history, starved, share, what),
             **_purpose(starved[0], is_known),
             "maker": what if maker is not None else None,
+            "answerer": answerer,
+            "is_data": answerer is None,
         },
         confidence=proven_confidence(share, samples, base=0.55),
         evidence=(
-            f"{named(ranks)}: {'in data loading' if is_known else 'at a queue or pipe'} in {_shares(starved)} of {samples} stack samples",
+            f"{named(ranks)}: {_where(is_known, answerer)} in {_shares(history, starved)} of {samples} stack samples",
             *_evidence(cause, history, starved, spot, is_known),
         ),
         ranks=ranks,
     )
 
 
-def _shares(ranks: Sequence[Rank]) -> str:
+def _where(is_known: bool, answerer: str | None) -> str:
+    if answerer is not None:
+        return "waiting for an answer"
+    return "in data loading" if is_known else "at a queue or pipe"
+
+
+def _answerer(history: History, rank: Rank) -> str | None:
+    """Who has what it waits for, where that may be anything; None where it is data."""
+    if share_of(rank, "data", "data-main") > DATA.data_share:
+        return None
+    if (other := feeder_of(history, rank)) is not None:
+        return f"PID {other[0].pid} ({_program(other[0].command)})"
+    call = rank.process.call
+    return call.peer if call is not None and call.peer else "another process"
+
+
+def _shares(history: History, ranks: Sequence[Rank]) -> str:
     """ "63 %", or "63 % (25 % to 95 %)" where the ranks differ."""
-    each = sorted(share_of(rank, "data", "data-main") for rank in ranks)
+    each = sorted(data_share(history, rank) for rank in ranks)
     mean, least, most = percent(fmean(each)), percent(each[0]), percent(each[-1])
     return mean if least == most else f"{mean} ({least} to {most})"
 
@@ -120,13 +144,13 @@ def _grows(history: History, spot: HotSpot) -> bool:
     return grown is not None and (grown.function, grown.file) == (spot.function, spot.file)
 
 
-def _is_starved(rank: Rank, limits: Limits) -> bool:
+def _is_starved(history: History, rank: Rank, limits: Limits) -> bool:
     collecting = sum(
         line.share
         for line in rank.stack.hot_lines
         if line.phase in ("data", "data-main") and collects_garbage(line.code)
     )
-    share = share_of(rank, "data", "data-main") - collecting  # gc-thrash tells of that
+    share = data_share(history, rank) - collecting  # gc-thrash tells of that
     return (
         rank.stack.samples >= MIN_SAMPLES
         and share_at_least(share, rank.stack.samples) > limits.data_share

@@ -18,12 +18,14 @@ from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.job.stacks.series import WINDOW_S as STACKS_S
 from hwtop.model.evidence import MOSTLY, REPEATED
+from hwtop.model.frame import DerivedState
 from hwtop.model.member import JobProcess
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
 from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackDump, ThreadStack
+from hwtop.symptoms.gpu.load import gpu_util
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.rule import limits_of
@@ -77,6 +79,28 @@ def _tells_of_training(progress: Progress | None) -> bool:
     return progress is not None and any(
         value is not None for value in (progress.epoch, progress.loss, progress.lr, progress.grad_norm, progress.reward)
     )
+
+
+def data_share(history: History, rank: Rank) -> float:
+    """Of its time: in data loading, or waiting for answers where there is hardly any."""
+    loading = share_of(rank, "data", "data-main")
+    return loading if loading > DATA.data_share else max(loading, history.once(answer_share, rank.rank))
+
+
+def answer_share(history: History, number: int) -> float:
+    """Share of the time that a rank waits for bytes of others in code of unknown purpose. 0 where the job works for most of the time, on
+    cores or on its GPU: then the answer is being worked out."""
+    rank = next(each for each in history.live_ranks if each.rank == number)
+    works_pct = history.mean(WINDOW_S, _job_pct)
+    if rank.workers or works_pct is None or max(works_pct, gpu_util(history, rank, WINDOW_S) or 0.0) > 100 * MOSTLY:
+        return 0.0
+    return min(share_of(rank, "other"), wait_share(history, rank, *(BYTES - {"file lock"})))
+
+
+def _job_pct(derived: DerivedState) -> float | None:
+    """CPU of all its processes, in percent of one core."""
+    known = [row.cpu_pct for row in derived.job.processes if row.cpu_pct is not None] if derived.job else []
+    return sum(known) if known else None
 
 
 def is_loading(history: History, rank: Rank) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
-from hwtop.model.rank_stack import HotLine, Phase
+from hwtop.model.rank_stack import HotLine, HotSpot, Phase
 from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackDump, StackFrame, ThreadStack
 from hwtop.symptoms.gpu.idle import check_gpu_idle
@@ -72,6 +72,41 @@ def test_who_makes_what_is_read_from_a_pipe(busy_pct: float, cause: Cause, title
         for line in seen.evidence
     )
     assert any(" 77 " in step for step in seen.next_steps)
+
+
+@pytest.mark.parametrize(
+    ("job_pct", "seconds_asleep", "expected"),
+    [
+        (3.0, 0.97, "Rank 0 waits 97 % of the time for PID 77 (store.py) in `get` (client.py:5), and the job hardly computes meanwhile"),
+        (60.0, 0.97, None),  # the answer is being worked out
+        (3.0, 0.15, None),
+    ],
+)  # fmt: skip
+def test_a_rank_that_waits_for_answers_of_unknown_purpose(
+    job_pct: float, seconds_asleep: float, expected: str | None
+) -> None:
+    call = SystemCall(name="recvfrom", fd=3, target="socket:[7]", peer="127.0.0.1:9000", peer_pids=(77,))
+    asks = starved(
+        workers=(),
+        worker_hot=(),
+        phase="other",
+        state="training",
+        phase_shares=shares(other=seconds_asleep, forward=1 - seconds_asleep),
+        hot=(HotSpot(function="get", file="client.py", line=5, share=seconds_asleep, samples=40),),
+        os_state="S",
+        wchan="wait_woken",
+        main_thread_cpu_pct=2.0,
+        call=call,
+        progress=Progress(step=3, loss=0.5),
+    )
+    store = row(77, role="other", command="python -u /data/store.py", cpu_pct=job_pct)
+    watched = constant(replace(job(asks), processes=(store,)))
+    seen = check_cause("io", watched)
+    assert (seen.title if seen is not None else None) == expected
+    if seen is not None:
+        assert seen.severity == "warning"
+        assert any("hwtop stacks 77" in step for step in seen.next_steps)
+        assert not any("NVMe" in step for step in seen.next_steps)
 
 
 def test_a_line_that_takes_turns_at_a_pipe_and_has_no_core_is_not_computing() -> None:
