@@ -295,7 +295,7 @@ def test_findings_name_nvidias_tools_only_where_a_gpu_is_nvidias(rule: Rule) -> 
     book = records()[rule.symptom]
 
     def advice(*vendors: Vendor) -> str:
-        seen = replace(SEEN, next_steps=book.plain_steps, facts={"has_gpu": True})
+        seen = replace(SEEN, next_steps=book.plain_steps, facts={"has_gpu": True, "is_data": True})
         gpus = tuple(gpu(index, vendor=vendor) for index, vendor in enumerate(vendors))
         judge = Judge([structs.replace(rule, raise_s=0.0, limits=None, check=lambda history: seen)])
         found = judge.advance(History([derived(0.0, None, gpus=gpus)]), 0.0)[0]

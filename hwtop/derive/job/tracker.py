@@ -112,14 +112,16 @@ class JobTracker:
         return self._ras.advance(self._flight.advance(job, snapshot), snapshot)
 
     def _has_ranks_below(self, dump: StackDump, reading: ProcessReading) -> bool:
-        children = [process.pid for process in reading.processes if process.ppid == dump.pid]
+        children = [process for process in reading.processes if process.ppid == dump.pid]
         progress = self._progress.get(dump.pid)
         trains_below = self._joiners.are_ranks_below(dump, progress, sum(map(self._may_train, children)))
-        return is_spawner(dump) or trains_below or (is_joining(dump) and any(map(self._samples.learns, children)))
+        learns = any(self._samples.learns(process.pid) for process in children)
+        return is_spawner(dump) or trains_below or (is_joining(dump) and learns)
 
-    def _may_train(self, pid: int) -> bool:
-        """Nothing shows that it helps: a process of unknown purpose of another one is taken for a loader worker."""
-        return any(member.pid == pid and member.role == "loader-worker" for member in self._members)
+    def _may_train(self, process: ProcessInfo) -> bool:
+        """Nothing shows that it helps, or has helped: a process of unknown purpose of another one is taken for a loader worker."""
+        is_child = any(member.pid == process.pid and member.role == "loader-worker" for member in self._members)
+        return is_child or process.state == "Z"
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)

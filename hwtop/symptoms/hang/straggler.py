@@ -55,6 +55,7 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
         return _keeps_waiting(history, slow, others)
     return observed(
         "straggler-rank",
+        severity="warning" if _lasts(history, slow, limits) else "info",
         confidence=proven_confidence(typical, samples, base=0.6),
         facts={
             "rank": slow.rank,
@@ -78,6 +79,16 @@ def check_straggler(history: History, limits: Limits = STRAGGLER) -> Observation
         ),
         ranks=(slow.rank,),
     )
+
+
+def _lasts(history: History, slow: Rank, limits: Limits) -> bool:
+    """It has been the one all the time: a rank also loses its core for some seconds, to programs that start, or in a virtual machine."""
+    then = (
+        slowest(moment.job.ranks, limits.others_wait_share, limits.least_share)
+        for moment in history.over(limits.lasting_s)
+        if moment.job
+    )
+    return history.covers(limits.lasting_s) and all(found is not None and found.rank == slow.rank for found in then)
 
 
 def _is_explained(slow: Rank, work: PhaseShare, limits: Limits) -> bool:

@@ -37,6 +37,8 @@ WORKER_BUSY_PCT = 70.0
 Cause = Literal["cpu", "workers", "io"]
 BYTES: frozenset[WaitKind] = frozenset({"storage", "network", "pipe", "file lock"})
 """Waits for bytes, or for the right to read them."""
+_ANSWERS: frozenset[WaitKind] = frozenset({"network", "pipe"})
+"""Waits for bytes that another process sends."""
 
 _READ_WORDS = frozenset(
     [
@@ -88,13 +90,24 @@ def data_share(history: History, rank: Rank) -> float:
 
 
 def answer_share(history: History, number: int) -> float:
-    """Share of the time that a rank waits for bytes of others in code of unknown purpose. 0 where the job works for most of the time, on
-    cores or on its GPU: then the answer is being worked out."""
+    """Share of the time that a rank waits for bytes of others, in code of unknown purpose, between steps. 0 where the job works for most
+    of the time, on cores or on its GPU: then the answer is being worked out."""
     rank = next(each for each in history.live_ranks if each.rank == number)
     works_pct = history.mean(WINDOW_S, _job_pct)
-    if rank.workers or works_pct is None or max(works_pct, gpu_util(history, rank, WINDOW_S) or 0.0) > 100 * MOSTLY:
+    if any(worker.is_named_loader for worker in rank.workers) or not _steps(history, number):
         return 0.0
-    return min(share_of(rank, "other"), wait_share(history, rank, *(BYTES - {"file lock"})))
+    if works_pct is None or max(works_pct, gpu_util(history, rank, WINDOW_S) or 0.0) > 100 * MOSTLY:
+        return 0.0
+    looks = [_wait_of(seen, frozenset()) for _, seen in history.of_rank(WINDOW_S, number)]
+    return min(share_of(rank, "other"), sum(kind in _ANSWERS for kind in looks) / max(1, len(looks)))
+
+
+def _steps(history: History, number: int) -> bool:
+    """A step has come before hwtop's eyes: one that never comes is a hang."""
+    steps = history.rank_series(
+        STACKS_S, number, lambda seen: seen.progress.newest.step if seen.progress.newest else None
+    )
+    return len({step for _, step in steps}) > 1
 
 
 def _job_pct(derived: DerivedState) -> float | None:
@@ -171,8 +184,12 @@ def _waits(history: History, rank: Rank) -> list[WaitKind | None]:
                 at_work = (each for each in seen.workers if not has_nothing_to_do(each))
                 found += [_wait(each.state, each.wchan, each.call, own) for each in at_work]
             elif seen.rank == rank.rank:
-                found.append(_wait(seen.process.os_state, seen.process.wchan, seen.process.call, own))
+                found.append(_wait_of(seen, own))
     return found
+
+
+def _wait_of(rank: Rank, own: frozenset[int]) -> WaitKind | None:
+    return _wait(rank.process.os_state, rank.process.wchan, rank.process.call, own)
 
 
 def _wait(state: str, wchan: str | None, call: SystemCall | None, own: frozenset[int]) -> WaitKind | None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.frame import DerivedState
 from hwtop.model.rank_stack import PhaseInterval
 from hwtop.symptoms.hang.straggler import check_straggler
-from tests.symptoms.derived_states import constant, job, rank, shares, spot, worker
+from tests.symptoms.derived_states import constant, derived, history, job, rank, shares, spot, worker
 
 SLOW = {"wait_share": 0.05, "phase_shares": shares(forward=0.9, collective=0.05), "hot": (spot("augment"),)}
 NOT_RETURNED = {
@@ -29,6 +30,17 @@ def test_the_rank_that_waits_least_is_the_straggler() -> None:
     assert seen.ranks == (1,)
     assert "ranks 0,2 wait 80 % of the time for it" in seen.title
     assert "augment" in seen.title
+
+
+@pytest.mark.parametrize(("since_s", "severity"), [(0, "warning"), (15, "warning"), (25, "info")])
+def test_a_rank_that_lost_its_core_for_some_seconds_is_noted(since_s: int, severity: str) -> None:
+    def at(second: int) -> DerivedState:
+        slow = SLOW if second >= since_s else {**SLOW, "wait_share": 0.5}
+        return derived(float(second), job(rank(0, **WAITS), rank(1, **slow)))
+
+    seen = check_straggler(history(30, at))
+    assert seen is not None
+    assert seen.severity == severity
 
 
 @pytest.mark.parametrize(

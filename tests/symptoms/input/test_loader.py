@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hwtop.model.frame import DerivedState
 from hwtop.model.gpu.device import Gpu
 from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
@@ -18,7 +19,7 @@ from hwtop.symptoms.input.loader import check_cause
 from hwtop.symptoms.input.loading import Cause, hot_spot
 from tests.parts import replace
 from tests.stack_jobs import stack
-from tests.symptoms.derived_states import constant, cpu, job, rank, row, shares, spot, worker
+from tests.symptoms.derived_states import constant, cpu, derived, history, job, rank, row, shares, spot, worker
 
 READ = StackFrame(name="read", filename="/home/me/data.py", short_filename="data.py", line=9)
 SLEEP = StackFrame(name="wait_for_lock", filename="/home/me/data.py", short_filename="data.py", line=9)
@@ -75,15 +76,16 @@ def test_who_makes_what_is_read_from_a_pipe(busy_pct: float, cause: Cause, title
 
 
 @pytest.mark.parametrize(
-    ("job_pct", "seconds_asleep", "expected"),
+    ("job_pct", "asleep", "steps", "expected"),
     [
-        (3.0, 0.97, "Rank 0 waits 97 % of the time for PID 77 (store.py) in `get` (client.py:5), and the job hardly computes meanwhile"),
-        (60.0, 0.97, None),  # the answer is being worked out
-        (3.0, 0.15, None),
+        (3.0, 0.97, 1, "Rank 0 waits 97 % of the time for PID 77 (store.py) in `get` (client.py:5), and the job hardly computes meanwhile"),
+        (3.0, 0.97, 0, None),  # a hang
+        (60.0, 0.97, 1, None),  # the answer is being worked out
+        (3.0, 0.15, 1, None),
     ],
 )  # fmt: skip
 def test_a_rank_that_waits_for_answers_of_unknown_purpose(
-    job_pct: float, seconds_asleep: float, expected: str | None
+    job_pct: float, asleep: float, steps: int, expected: str | None
 ) -> None:
     call = SystemCall(name="recvfrom", fd=3, target="socket:[7]", peer="127.0.0.1:9000", peer_pids=(77,))
     asks = starved(
@@ -91,17 +93,20 @@ def test_a_rank_that_waits_for_answers_of_unknown_purpose(
         worker_hot=(),
         phase="other",
         state="training",
-        phase_shares=shares(other=seconds_asleep, forward=1 - seconds_asleep),
-        hot=(HotSpot(function="get", file="client.py", line=5, share=seconds_asleep, samples=40),),
+        phase_shares=shares(other=asleep, forward=1 - asleep),
+        hot=(HotSpot(function="get", file="client.py", line=5, share=asleep, samples=40),),
         os_state="S",
         wchan="wait_woken",
         main_thread_cpu_pct=2.0,
         call=call,
-        progress=Progress(step=3, loss=0.5),
     )
     store = row(77, role="other", command="python -u /data/store.py", cpu_pct=job_pct)
-    watched = constant(replace(job(asks), processes=(store,)))
-    seen = check_cause("io", watched)
+
+    def at(second: int) -> DerivedState:
+        trains = replace(asks, progress=replace(asks.progress, newest=Progress(step=steps * second, loss=0.5)))
+        return derived(float(second), replace(job(trains), processes=(store,)))
+
+    seen = check_cause("io", history(30, at))
     assert (seen.title if seen is not None else None) == expected
     if seen is not None:
         assert seen.severity == "warning"
