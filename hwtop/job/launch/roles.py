@@ -218,6 +218,8 @@ class Tree:
         member = self.earlier.get(child.pid)
         if member is not None and member.role == "rank":
             return True
+        if parent.pid in self._spawners and child.state == "Z" and is_python(child):
+            return True  # it has ended: nothing else of it is left
         if not is_multiprocessing_child(child, parent) or helper_kind(child) is not None or trains(parent):
             return False
         if parent.pid in self._spawners:

@@ -466,6 +466,14 @@ def test_ranks_and_workers_that_lost_their_parent_keep_their_place() -> None:
     assert shown[121] == shown[101], "not as if it were rank 0's"
 
 
+def test_a_child_that_had_ended_before_hwtop_came_is_a_rank_where_the_others_are() -> None:
+    main = process(100, 60, "/opt/bin/python|train.py")
+    left, dead, tracker = process(102, 100, SPAWN), process(103, 100, "", state="Z"), process(101, 100, TRACKER)
+    ranks = [(m.pid, m.rank) for m in members([main, tracker, left, dead], (), {100}) if m.role == "rank"]
+    assert ranks == [(102, 0), (103, 1)]
+    assert [m.pid for m in members([main, tracker, left, dead]) if m.role == "rank"] == [100], "it may train itself"
+
+
 def test_orphaned_ranks_find_each_other() -> None:
     ranks = [process(101 + i, 1, "python|-u|t.py", **rank_env(i)) for i in range(2)]
     other = process(201, 1, "python|-u|t.py", **(rank_env(1) | {"MASTER_PORT": "2"}))
