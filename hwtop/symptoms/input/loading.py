@@ -144,6 +144,8 @@ def _takes_from_loader(dump: StackDump | None) -> bool:
 
 def cause_of(history: History, rank: Rank) -> Cause:
     """What the loading itself waits for: its CPU, bytes from elsewhere, or nothing but (more, or less sleepy) workers."""
+    if data_share(history, rank) > share_of(rank, "data", "data-main"):
+        return "io"
     if wait_share(history, rank, "storage") > EXPLAINS:
         return "io"
     if busy_feeder(history, rank) is not None:
