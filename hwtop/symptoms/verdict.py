@@ -159,7 +159,7 @@ def _suspected(job: Job, watched_s: float) -> Verdict | None:
     what = (
         f"{named(waiting)} {do(waiting, 'wait')} mostly for data"
         if waiting
-        else _awaited(live) or _slow(live) or _interrupted(live) or _idle(live)
+        else _awaited(live) or _slow(live) or _interrupted(live)
     )
     return None if what is None else Verdict(level="info", text=f"Nothing proven wrong in {span(watched_s)}; {what}")
 
@@ -206,19 +206,6 @@ def _interrupted(live: Sequence[Rank]) -> str | None:
         for phase, verb in _BESIDE.items():
             if rank.progress.step_time_s is not None and share_of(rank, phase) >= MOSTLY:
                 return f"rank {rank.rank} {verb} {percent(share_of(rank, phase))} of the time"
-    return None
-
-
-def _idle(live: Sequence[Rank]) -> str | None:
-    """A rank stands for most of the time where nobody knows what it is for, and hardly anything of it computes."""
-    for rank in live:
-        spot = rank.stack.hot[0] if rank.stack.hot and not rank.gpus else None
-        used_pct = rank.process.tree_cpu_pct
-        if spot is None or used_pct is None or used_pct > 100 * (1 - MOSTLY):
-            continue
-        if min(spot.share, share_of(rank, "other")) > MOSTLY:
-            where = f"{spot.function} ({spot.file.rpartition('/')[2]}:{spot.line})"
-            return f"rank {rank.rank} is in {where} {percent(spot.share)} of the time, and hardly computes"
     return None
 
 

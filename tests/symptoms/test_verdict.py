@@ -16,7 +16,7 @@ from hwtop.model.symptom import Episode, Finding
 from hwtop.symptoms.verdict import EARLY_S, verdict_of
 from tests.frames import frame_of
 from tests.parts import replace
-from tests.symptoms.derived_states import derived, job, rank, row, shares, spot, stack_group
+from tests.symptoms.derived_states import derived, job, rank, row, shares, stack_group
 
 
 def verdict(watched: Job | None, *findings: Finding, watched_s: float = 12.0, **fields: Any) -> tuple[str, str]:
@@ -64,19 +64,6 @@ def test_a_healthy_job_tells_its_pace() -> None:
         "ok",
         "Nothing wrong found in 12 s; no step or loss in a log",
     )
-
-
-@pytest.mark.parametrize(("used_pct", "level"), [(4.0, "info"), (90.0, "ok"), (None, "ok")])
-def test_a_job_that_hardly_computes_is_not_called_well(used_pct: float | None, level: str) -> None:
-    asks = rank(
-        phase_shares=shares(other=0.9, forward=0.1),
-        hot=(spot("acquire", share=0.9),),
-        tree_cpu_pct=used_pct,
-        progress=Progress(step=3),
-    )
-    found, text = verdict(job(asks))
-    assert found == level
-    assert ("rank 0 is in acquire (data.py:33) 90 % of the time, and hardly computes" in text) is (level == "info")
 
 
 def test_a_job_that_starts() -> None:
