@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from importlib import import_module
+from typing import TextIO
 
 import click
 
@@ -146,6 +147,7 @@ def main(args: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # an unencodable file name or log line must not end the program
+    sys.stdout = _whole(sys.stdout)
     try:
         if sys.stdout is None:
             raise CannotError("standard output is closed")
@@ -173,6 +175,14 @@ def main(args: list[str] | None = None) -> None:
         mistake = f"{internal_error(error)}. Set HWTOP_DEBUG=1 for a traceback; please report it"
         _fail(_limit_reached(error) or mistake, 2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _whole(stream: TextIO) -> TextIO:
+    """`python -u` and PYTHONUNBUFFERED write a text with one call, and lose what is left where a signal ends that call (64 KiB into a
+    pipe that is read late): lines are buffered instead."""
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
+        return open(stream.fileno(), "w", buffering=1, encoding=stream.encoding, errors=stream.errors, closefd=False)
+    return stream
 
 
 def _limit_reached(error: Exception) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import psutil
 import pytest
 
 from hwtop import __version__, cli
@@ -19,6 +21,7 @@ from hwtop.cli import COMMANDS
 from hwtop.commands.shared.target import resolve_target
 from hwtop.commands.shared.values import Numbers, Seconds, Size
 from hwtop.errors import UsageError
+from tests.demo.test_run import wait_until
 from tests.schemas import valid
 from tests.training import TrainingJob, start_python
 
@@ -303,6 +306,19 @@ def test_scan_of_a_file_with_a_name_that_is_no_text(tmp_path: Path, flags: tuple
     done = hwtop("scan", *flags, str(log))
     assert (done.returncode, done.stderr) == (1, "")
     assert "cuda-oom" in done.stdout
+
+
+def test_nothing_is_lost_where_python_is_unbuffered_and_stopped_meanwhile() -> None:
+    """A pager that is left with Ctrl-Z and entered again: the first call has written the 64 KiB that fit into the pipe."""
+    command = [sys.executable, "-u", "-m", "hwtop", "symptoms", "--markdown"]
+    whole = subprocess.run(command, capture_output=True, check=True).stdout
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        wait_until(lambda: "write" in Path(f"/proc/{process.pid}/wchan").read_text(), "the pipe is full")
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED, "it is stopped")
+        process.send_signal(signal.SIGCONT)
+        assert process.communicate()[0] == whole
+    assert len(whole) > 1 << 16
 
 
 def test_a_terminal_that_is_not_utf8(tmp_path: Path) -> None:
