@@ -136,7 +136,7 @@ class Scan:
             ranks=len(ranks),
             age_s=None if up_s is None else max(0.0, up_s - root.start_ticks / self._ticks_per_s),
             can_attach=can_attach,
-            folder=_folder(self._proc, root_pid),
+            folder=root.cwd,
             reason=None if can_attach else f"belongs to {user}: run hwtop as {user} or as root",
         )
 
@@ -219,13 +219,6 @@ def _descendants(processes: Mapping[int, ProcessInfo], pid: int) -> set[int]:
 def _owner(proc: str, pid: int) -> int | None:
     try:
         return os.stat(f"{proc}/{pid}").st_uid
-    except OSError:
-        return None
-
-
-def _folder(proc: str, pid: int) -> str | None:
-    try:
-        return os.readlink(f"{proc}/{pid}/cwd")
     except OSError:
         return None
 
