@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -77,8 +77,7 @@ class Watched:
     @property
     def findings(self) -> list[dict[str, Any]]:
         """Most important first, without that others use the machine: the jobs of other tests do."""
-        found: list[dict[str, Any]] = self.report["findings"]
-        return [each for each in found if each["symptom"] != "machine-shared"]
+        return own_findings(self.report)
 
     @property
     def serious(self) -> list[str]:
@@ -130,14 +129,19 @@ def look(
             meanwhile(job)
         out, err = hwtop.communicate(timeout=seconds + _SLACK_S)
     assert (hwtop.returncode in (0, 1), err) == (True, ""), err
-    return _alone(Watched(json.loads(out), hwtop.returncode, job.text()[-2000:], recording))
+    report = json.loads(out)
+    return Watched(report, own_code(report, hwtop.returncode), job.text()[-2000:], recording)
 
 
-def _alone(watched: Watched) -> Watched:
-    """Without the finding that the jobs of other tests cause, and its exit code: several run at a time."""
-    if all(each["symptom"] != "machine-shared" for each in watched.report["findings"]):
-        return watched
-    return replace(watched, code=int(bool(watched.serious)))
+def own_findings(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Of the report of a `diagnose`, without that others use the machine."""
+    return [each for each in report["findings"] if each["symptom"] != "machine-shared"]
+
+
+def own_code(report: Mapping[str, Any], code: int) -> int:
+    """The exit code without that: several jobs run at a time."""
+    found = own_findings(report)
+    return code if len(found) == len(report["findings"]) else int(any(each["severity"] != "info" for each in found))
 
 
 def why_wrong(case: Case, watched: Watched) -> str | None:

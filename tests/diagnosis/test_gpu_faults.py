@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from tests.demo.test_run import wait_until
+from tests.diagnosis.case import own_code, own_findings
 from tests.fakenvml.fixture import FakeNvml
 from tests.terminal.conftest import use_ranks
 from tests.training import TrainingJob, job_file, start_python
@@ -82,15 +83,9 @@ class Report:
     def __init__(self, watch: subprocess.Popen[str]) -> None:
         out, err = watch.communicate(timeout=DEADLINE_S)
         assert watch.returncode in (0, 1), err
-        found = {each["symptom"]: each for each in json.loads(out)["findings"]}
-        self.findings: dict[str, dict[str, Any]] = {
-            symptom: each for symptom, each in found.items() if symptom != "machine-shared"
-        }
-        """Without that others use the cores: other tests do."""
-        self.code = watch.returncode if len(found) == len(self.findings) else int(self.is_serious())
-
-    def is_serious(self) -> bool:
-        return any(severity != "info" for severity in self.severities().values())
+        report = json.loads(out)
+        self.code = own_code(report, watch.returncode)
+        self.findings: dict[str, dict[str, Any]] = {each["symptom"]: each for each in own_findings(report)}
 
     def severities(self) -> dict[str, str]:
         return {symptom: finding["severity"] for symptom, finding in self.findings.items()}
