@@ -9,6 +9,7 @@ from hwtop.job.progress.found import Found
 from hwtop.lazy_regex import lazy_regex
 
 _NUMBER = r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
+_LOST = r"-?(?:nan|inf)"
 _STEP = lazy_regex(
     r"(?:\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*)?(?:[a-z][\w.]*:\s?)?\W{0,4}(?:(?:train(?:ing)?|global)[ _:|]\s*)?(?:(?:ep|epoch)\s?[=: ]\s?\d+(?:/\d+)?\W+)?"
     r"(?:step|iter(?:ation)?|itr|it|update|batch|episode|epoch|ep|round)\s*[=:#]?\s*\d+(?:\s?/\s?\d+)?(?=\W)[\])>]?(?:\s*\(\s*\d+(?:\.\d+)?\s?%\))?",
@@ -17,7 +18,7 @@ _STEP = lazy_regex(
 """The line begins with the step, or the epoch, if need be behind a clock, the word for training, or the epoch."""
 _PAIR = lazy_regex(
     rf"[\s,;|:()\[\]/-]*?(?P<name>[a-z][\w/.@-]*(?:\([a-z]\w*\))?(?: [a-z][\w/@-]*){{0,2}}?)(?P<mark>\s?[=:]\s*|\s+)"
-    rf"(?P<value>{_NUMBER}|-?(?:nan|inf))(?P<unit>%|/\d+| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
+    rf"(?P<value>{_NUMBER}|{_LOST})(?P<unit>%|/\d+| ?[a-z]+/s| ?m?s)?(?=[\s,;|)\]]|$)",
     re.IGNORECASE,
 )
 _END = lazy_regex(r"[\s,;|)\].-]*(?:[(\[]\d+(?:\.\d+)?\s?m?s(?:ec)?[)\]]\s*)?")
@@ -27,9 +28,9 @@ _SPEED_PAIR = lazy_regex(
     re.IGNORECASE,
 )
 _TRAINED = {"samples", "examples", "images", "steps", "it"}
-_MEASURED = lazy_regex(r".*\.\d\d|.*e[-+]?\d|-?(?:nan|inf)|[-+]", re.IGNORECASE)
+_MEASURED = lazy_regex(rf".*\.\d\d|.*e[-+]?\d|{_LOST}|[-+]", re.IGNORECASE)
 """Numbers that were measured: instructions and settings hold whole ones, versions have one decimal."""
-_FINELY = lazy_regex(r".*\.\d{3}|.*e[-+]?\d|-?(?:nan|inf)|[-+]", re.IGNORECASE)
+_FINELY = lazy_regex(rf".*\.\d{{3}}|.*e[-+]?\d|{_LOST}|[-+]", re.IGNORECASE)
 _METRIC = lazy_regex(
     r"(?:.*[ /_])?(?:rewards?|returns?|score|acc(?:uracy)?|loss|norm|err(?:or)?|ppl|perplexity|entropy|kl|auc|f1|iou|psnr|ssim|dice|margin|elbo|"
     r"likelihood|bpb|bits|value|fid|wer|cer|bleu|[mr]*mse|mae|bce|nll)(?:[ /_]\w+)?",

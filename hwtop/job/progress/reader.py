@@ -13,7 +13,7 @@ from hwtop.job.progress.languages import in_english
 from hwtop.job.progress.line import progress_in, row_key
 from hwtop.job.progress.record import Record
 from hwtop.job.progress.schema import Schema
-from hwtop.job.progress.table import DRAWN, Columns, heading, heading_of_two, may_head, weak_heading
+from hwtop.job.progress.table import DRAWN, Columns, heading, heading_of_two, may_head
 from hwtop.lazy_regex import lazy_regex
 from hwtop.model.reported.log import Progress
 
@@ -109,15 +109,17 @@ class ProgressReader:
         text = line.text
         if self._columns is not None and len(text) <= _READ_ROW_CHARS and _MAY_BE_ROW.match(line.body):
             row = self._columns.row(line.body)
-            if row is not None or "loss" in self._columns.names:
+            if row is not None or self._columns.has_loss:
                 return row
         if len(text) <= _READ_HEADING_CHARS and _FOREIGN_HEADING.fullmatch(text):
             self._foreign_left = _MOST_FOREIGN
         lower = text.lower()
         if may_head(lower) or "loss" in lower:
-            self._columns = (
-                heading(line.body) or heading_of_two(self._above, line.body) or self._columns or weak_heading(line.body)
-            )
+            found = heading(line.body)
+            if found is None or not found.has_loss:
+                of_two = heading_of_two(self._above, line.body)
+                found = of_two if of_two is not None and of_two.has_loss else self._columns or found
+            self._columns = found
         self._above = text if "iteration" in lower and len(text) <= _READ_ROW_CHARS else ""
         return None
 

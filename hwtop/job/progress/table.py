@@ -38,6 +38,11 @@ class Columns(Struct, frozen=True):
     names: tuple[str | None, ...]
     keys: tuple[str, ...]
 
+    @property
+    def has_loss(self) -> bool:
+        """Without one it may be a table of an evaluation."""
+        return "loss" in self.names
+
     def row(self, text: str) -> Progress | None:
         """What a row tells; None for a line that is not one."""
         cells = self._row_cells(text)
@@ -72,13 +77,7 @@ def may_head(lower: str) -> bool:
 
 
 def heading(text: str) -> Columns | None:
-    """The columns that a line of names announces; None unless it names a counter and a loss."""
-    columns = weak_heading(text)
-    return columns if columns is not None and "loss" in columns.names else None
-
-
-def weak_heading(text: str) -> Columns | None:
-    """As `heading`, also without a loss: a table of evaluation may have it, too."""
+    """The columns that a line of names announces; None unless it names a counter."""
     if len(text) > _READ_CHARS:
         return None
     text = text.translate(_PLAIN)
@@ -90,7 +89,13 @@ def weak_heading(text: str) -> Columns | None:
         return None
     keys = tuple(spaced(cell.strip().lower().replace(".", "/")) for cell in cells)
     names = _names(keys)
-    if not _COUNTERS & set(names) and "loss" in names and names[0] is None and NO_STEP.fullmatch(keys[0]) is None:
+    if (
+        not _COUNTERS & set(names)
+        and "loss" in names
+        and names[0] is None
+        and keys[0]
+        and NO_STEP.fullmatch(keys[0]) is None
+    ):
         names = ("step", *names[1:])  # a counter of a name of its own: rows begin with a whole number
     if not _COUNTERS & set(names):
         return None

@@ -159,6 +159,7 @@ def test_the_average_after_a_test_heading_is_not_the_training_loss() -> None:
         ("chunk\tloss\tacc", "3\t0.5\t0.1", Progress(step=3, loss=0.5)),  # a counter of a name of its own
         ("t   loss   err", "0.25   0.5   0.1", None),  # which counts nothing
         ("time,loss", "3,0.5", None),
+        ("|  | Loss |", "| 3 | 0.5 |", None),  # the second line of a heading
         ("epoch,train_mse,valid_mse", "3,0.5,0.6", Progress(epoch=3, loss=0.5)),
     ],
 )
