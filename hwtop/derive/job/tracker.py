@@ -112,16 +112,18 @@ class JobTracker:
         return self._ras.advance(self._flight.advance(job, snapshot), snapshot)
 
     def _has_ranks_below(self, dump: StackDump, reading: ProcessReading) -> bool:
+        if is_spawner(dump):
+            return True
+        if not is_joining(dump):
+            self._joiners.works(dump.pid)
+            return False
         children = [process for process in reading.processes if process.ppid == dump.pid]
-        progress = self._progress.get(dump.pid)
-        trains_below = self._joiners.are_ranks_below(dump, progress, sum(map(self._may_train, children)))
-        learns = any(self._samples.learns(process.pid) for process in children)
-        return is_spawner(dump) or trains_below or (is_joining(dump) and learns)
-
-    def _may_train(self, process: ProcessInfo) -> bool:
-        """Nothing shows that it helps, or has helped: a process of unknown purpose of another one is taken for a loader worker."""
-        is_child = any(member.pid == process.pid and member.role == "loader-worker" for member in self._members)
-        return is_child or process.state == "Z"
+        if any(self._samples.learns(process.pid) for process in children):
+            return True
+        # Nothing shows that they help, or have helped: a process of unknown purpose is taken for a loader worker of its parent.
+        workers = {member.pid for member in self._members if member.role == "loader-worker"}
+        unknown = sum(process.pid in workers or process.state == "Z" for process in children)
+        return self._joiners.are_ranks_below(dump.pid, self._progress.get(dump.pid), unknown)
 
     def _see(self, reading: ProcessReading) -> None:
         self._rates = process_rates(self._reading, reading)

@@ -6,25 +6,17 @@ import pytest
 
 from hwtop.derive.job.joiners import Joiners
 from hwtop.model.reported.log import Progress
-from hwtop.model.stack import StackDump
-from tests.stack_jobs import stack
-
-JOINS = stack("join multiprocessing/process.py 149", "<module> train.py 9")
-TRAINS = stack("forward train.py 5", "<module> train.py 9")
 
 
 def looks(*seen: tuple[bool, int | None], children: int = 1, loss: float | None = 0.5) -> bool:
     """Of each look whether it joins, and the newest step in its log."""
-    joiners = Joiners()
-    answers = [
-        joiners.are_ranks_below(
-            StackDump(pid=7, at_s=float(at_s), threads=(JOINS if joins else TRAINS,)),
-            None if step is None else Progress(step=step, loss=loss),
-            children,
-        )
-        for at_s, (joins, step) in enumerate(seen)
-    ]
-    return answers[-1]
+    joiners, answer = Joiners(), False
+    for joins, step in seen:
+        if joins:
+            answer = joiners.are_ranks_below(7, None if step is None else Progress(step=step, loss=loss), children)
+        else:
+            joiners.works(7)
+    return answer
 
 
 @pytest.mark.parametrize(
