@@ -11,7 +11,8 @@ from hwtop.model.evidence import MOSTLY
 from hwtop.model.rank import Rank, RankState
 from hwtop.symptoms.gpu.load import gpu_util, load, sm_active_pct
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import DATA, at, hot_spot, state_share
+from hwtop.symptoms.input.loading import DATA, at, hot_spot, loading_share
+from hwtop.symptoms.input.waits import state_share
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
 from hwtop.symptoms.text import percent
@@ -45,7 +46,7 @@ def check_gpu_idle(history: History, limits: Limits = IDLE) -> Observation | Non
     util = fmean(util for _, util, _ in hit)
     busy_pct = fmean(busy for _, _, busy in hit)
     gpus = sorted({gpu for rank, _, _ in hit for gpu in rank.gpus})
-    data = fmean(share_of(rank, "data", "data-main") for rank, _, _ in hit)
+    data = fmean(loading_share(rank) for rank, _, _ in hit)
     return observed(
         "gpu-idle-cpu-busy",
         confidence=0.9 if spot else 0.7,

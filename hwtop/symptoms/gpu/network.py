@@ -12,7 +12,7 @@ from hwtop.model.rank import Rank
 from hwtop.symptoms.gpu.load import busy_pct, gpus_at
 from hwtop.symptoms.gpu.words import named_gpus
 from hwtop.symptoms.history import History
-from hwtop.symptoms.input.loading import DATA
+from hwtop.symptoms.input.loading import DATA, loading_share
 from hwtop.symptoms.rule import Limits, Observation, limits_of, observed
 from hwtop.symptoms.statistics import share_at_least
 from hwtop.symptoms.text import SHOWN, percent
@@ -57,7 +57,7 @@ def check_network(history: History, limits: Limits = NETWORK) -> Observation | N
 def _carried(ranks: Sequence[Rank]) -> tuple[str, bool]:
     """What goes over the network by all that is known, and whether training waits for it."""
     samples = min(rank.stack.samples for rank in ranks)
-    data = fmean(share_of(rank, "data", "data-main") for rank in ranks)
+    data = fmean(loading_share(rank) for rank in ranks)
     together = fmean(share_of(rank, "collective") for rank in ranks)
     if any(rank.state == "checkpoint" for rank in ranks):
         return "a checkpoint is written or read", False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 
-from hwtop.job.hang.rank_state import MIN_SAMPLES, share_of
+from hwtop.job.hang.rank_state import MIN_SAMPLES
 from hwtop.job.kernel.wait import WaitKind
 from hwtop.job.launch.launcher import python_program
 from hwtop.job.rank_set import do, named
@@ -21,25 +21,21 @@ from hwtop.symptoms.history import History
 from hwtop.symptoms.host import capacity
 from hwtop.symptoms.host.capacity import WINDOW_S
 from hwtop.symptoms.host.pressure import some_pct
+from hwtop.symptoms.input.answers import awaits_answers, starved_share
+from hwtop.symptoms.input.feeder import WORKER_BUSY_PCT, busy_feeder, feeder_of
 from hwtop.symptoms.input.loading import (
     DATA,
-    WORKER_BUSY_PCT,
     Cause,
     at,
-    busy_feeder,
     cause_of,
-    data_share,
-    feeder_of,
     has_begun,
     hot_spot,
     is_loading,
-    main_wait,
-    state_share,
     thread_spot,
-    wait_share,
     waits_at_queue,
     worker_pct,
 )
+from hwtop.symptoms.input.waits import main_wait, state_share, wait_share
 from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.statistics import proven_confidence, share_at_least
 from hwtop.symptoms.text import Fact, counted, percent
@@ -62,11 +58,11 @@ _IN_WORDS: dict[WaitKind, str] = {
 def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observation | None:
     """The ranks that wait for data for this reason."""
     starved = [
-        rank for rank in history.live_ranks if _is_starved(history, rank, limits) and cause_of(history, rank) == cause
+        rank for rank in history.live_ranks if _is_starved(history, rank, limits) and _cause(history, rank) == cause
     ]
     if not starved:
         return None
-    share = fmean(data_share(history, rank) for rank in starved)
+    share = fmean(starved_share(history, rank) for rank in starved)
     samples = min(rank.stack.samples for rank in starved)
     maker = busy_feeder(history, starved[0]) if cause == "cpu" else None
     is_threaded = cause == "cpu" and not starved[0].workers and maker is None
@@ -100,6 +96,10 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
     )
 
 
+def _cause(history: History, rank: Rank) -> Cause:
+    return "io" if awaits_answers(history, rank) else cause_of(history, rank)
+
+
 def _where(is_known: bool, answerer: str | None) -> str:
     if answerer is not None:
         return "waiting for an answer"
@@ -108,7 +108,7 @@ def _where(is_known: bool, answerer: str | None) -> str:
 
 def _answerer(history: History, rank: Rank) -> str | None:
     """Who has what it waits for, where that may be anything; None where it is data."""
-    if share_of(rank, "data", "data-main") > DATA.data_share:
+    if not awaits_answers(history, rank):
         return None
     if (other := feeder_of(history, rank)) is not None:
         return f"PID {other[0].pid} ({_program(other[0].command)})"
@@ -118,7 +118,7 @@ def _answerer(history: History, rank: Rank) -> str | None:
 
 def _shares(history: History, ranks: Sequence[Rank]) -> str:
     """ "63 %", or "63 % (25 % to 95 %)" where the ranks differ."""
-    each = sorted(data_share(history, rank) for rank in ranks)
+    each = sorted(starved_share(history, rank) for rank in ranks)
     mean, least, most = percent(fmean(each)), percent(each[0]), percent(each[-1])
     return mean if least == most else f"{mean} ({least} to {most})"
 
@@ -150,7 +150,7 @@ def _is_starved(history: History, rank: Rank, limits: Limits) -> bool:
         for line in rank.stack.hot_lines
         if line.phase in ("data", "data-main") and collects_garbage(line.code)
     )
-    share = data_share(history, rank) - collecting  # gc-thrash tells of that
+    share = starved_share(history, rank) - collecting  # gc-thrash tells of that
     return (
         rank.stack.samples >= MIN_SAMPLES
         and share_at_least(share, rank.stack.samples) > limits.data_share

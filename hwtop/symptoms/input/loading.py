@@ -9,37 +9,25 @@ from statistics import fmean, mode
 from typing import Literal
 
 from hwtop.job.hang.rank_state import share_of
-from hwtop.job.kernel.wait import WaitKind, wait_kind
 from hwtop.job.stacks.code_line import pauses
-from hwtop.job.stacks.conclusion import has_nothing_to_do
 from hwtop.job.stacks.frames import called_by_user, own_frames, short_name, training_thread, user_frame
 from hwtop.job.stacks.io_kind import reads
 from hwtop.job.stacks.phase import is_named_for_data, takes_from_loader
 from hwtop.job.stacks.samples import EXPLAINS
 from hwtop.job.stacks.series import WINDOW_S as STACKS_S
 from hwtop.model.evidence import MOSTLY, REPEATED
-from hwtop.model.frame import DerivedState
-from hwtop.model.member import JobProcess
-from hwtop.model.process import SystemCall
 from hwtop.model.rank import Rank
 from hwtop.model.rank_stack import HotSpot
 from hwtop.model.reported.log import Progress
 from hwtop.model.stack import StackDump, ThreadStack
-from hwtop.symptoms.gpu.load import gpu_util
 from hwtop.symptoms.history import History
 from hwtop.symptoms.host.capacity import WINDOW_S
+from hwtop.symptoms.input.feeder import WORKER_BUSY_PCT, busy_feeder
+from hwtop.symptoms.input.waits import BYTES, main_wait, state_share, wait_share
 from hwtop.symptoms.rule import limits_of
 
 DATA = limits_of("input-bound-cpu")
-WORKER_BUSY_PCT = 70.0
-"""A loader worker that uses this much of a core is bound by the CPU. Engineering default."""
-
 Cause = Literal["cpu", "workers", "io"]
-BYTES: frozenset[WaitKind] = frozenset({"storage", "network", "pipe", "file lock"})
-"""Waits for bytes, or for the right to read them."""
-_ANSWERS: frozenset[WaitKind] = frozenset({"network", "pipe"})
-"""Waits for bytes that another process sends."""
-
 _READ_WORDS = frozenset(
     [
         "read",
@@ -83,37 +71,9 @@ def _tells_of_training(progress: Progress | None) -> bool:
     )
 
 
-def data_share(history: History, rank: Rank) -> float:
-    """Of its time: in data loading, or waiting for answers where there is hardly any."""
-    loading = share_of(rank, "data", "data-main")
-    return loading if loading > DATA.data_share else max(loading, history.once(answer_share, rank.rank))
-
-
-def answer_share(history: History, number: int) -> float:
-    """Share of the time that a rank waits for bytes of others, in code of unknown purpose, between steps. 0 where the job works for most
-    of the time, on cores or on its GPU: then the answer is being worked out."""
-    rank = next(each for each in history.live_ranks if each.rank == number)
-    works_pct = history.mean(WINDOW_S, _job_pct)
-    if any(worker.is_named_loader for worker in rank.workers) or not _steps(history, number):
-        return 0.0
-    if works_pct is None or max(works_pct, gpu_util(history, rank, WINDOW_S) or 0.0) > 100 * MOSTLY:
-        return 0.0
-    looks = [_wait_of(seen, frozenset()) for _, seen in history.of_rank(WINDOW_S, number)]
-    return min(share_of(rank, "other"), sum(kind in _ANSWERS for kind in looks) / max(1, len(looks)))
-
-
-def _steps(history: History, number: int) -> bool:
-    """A step has come before hwtop's eyes: one that never comes is a hang."""
-    steps = history.rank_series(
-        STACKS_S, number, lambda seen: seen.progress.newest.step if seen.progress.newest else None
-    )
-    return len({step for _, step in steps}) > 1
-
-
-def _job_pct(derived: DerivedState) -> float | None:
-    """CPU of all its processes, in percent of one core."""
-    known = [row.cpu_pct for row in derived.job.processes if row.cpu_pct is not None] if derived.job else []
-    return sum(known) if known else None
+def loading_share(rank: Rank) -> float:
+    """Of its time, in its own loading or waiting for it."""
+    return share_of(rank, "data", "data-main")
 
 
 def is_loading(history: History, rank: Rank) -> bool:
@@ -144,8 +104,6 @@ def _takes_from_loader(dump: StackDump | None) -> bool:
 
 def cause_of(history: History, rank: Rank) -> Cause:
     """What the loading itself waits for: its CPU, bytes from elsewhere, or nothing but (more, or less sleepy) workers."""
-    if data_share(history, rank) > share_of(rank, "data", "data-main"):
-        return "io"
     if wait_share(history, rank, "storage") > EXPLAINS:
         return "io"
     if busy_feeder(history, rank) is not None:
@@ -160,45 +118,6 @@ def cause_of(history: History, rank: Rank) -> Cause:
     if (busy is not None and busy >= WORKER_BUSY_PCT) or state_share(history, rank, "R") >= MOSTLY:
         return "cpu"
     return "io" if wait_share(history, rank, *BYTES) > EXPLAINS or _leaves_read(history, rank) else "workers"
-
-
-def wait_share(history: History, rank: Rank, *kinds: WaitKind) -> float:
-    """Share of looks at the loading processes in which the kernel showed one of these waits."""
-    looks = _waits(history, rank)
-    return sum(kind in kinds for kind in looks) / len(looks) if looks else 0.0
-
-
-def main_wait(history: History, rank: Rank) -> tuple[WaitKind, float] | None:
-    """What the loading processes wait for most, and its share of the looks; None where the kernel tells nothing."""
-    looks = _waits(history, rank)
-    known = Counter(kind for kind in looks if kind is not None).most_common(1)
-    return (known[0][0], known[0][1] / len(looks)) if known else None
-
-
-def _waits(history: History, rank: Rank) -> list[WaitKind | None]:
-    """Of each loading process in each look of the window."""
-    found: list[WaitKind | None] = []
-    for derived in history.over(WINDOW_S):
-        job = derived.job
-        own = frozenset(row.pid for row in job.processes) if job is not None else frozenset[int]()
-        for seen in job.ranks if job is not None else ():
-            if seen.rank == rank.rank and seen.workers:
-                at_work = (each for each in seen.workers if not has_nothing_to_do(each))
-                found += [_wait(each.state, each.wchan, each.call, own) for each in at_work]
-            elif seen.rank == rank.rank:
-                found.append(_wait_of(seen, own))
-    return found
-
-
-def _wait_of(rank: Rank, own: frozenset[int]) -> WaitKind | None:
-    return _wait(rank.process.os_state, rank.process.wchan, rank.process.call, own)
-
-
-def _wait(state: str, wchan: str | None, call: SystemCall | None, own: frozenset[int]) -> WaitKind | None:
-    """A socket whose other end is a process of the job brings messages, as a pipe does: simulators and actors use them, too."""
-    kind = wait_kind(state, wchan, call)
-    peers = call.peer_pids if call is not None else None
-    return "pipe" if kind == "network" and peers and own.issuperset(peers) else kind
 
 
 def _leaves_read(history: History, rank: Rank) -> bool:
@@ -238,32 +157,6 @@ def _wanted_pct(rank: Rank) -> float | None:
     """Of a core: what the main thread used, and the time for which it was ready to run and had none."""
     used_pct = rank.process.main_thread_cpu_pct
     return None if used_pct is None else used_pct + (rank.process.run_delay_pct or 0.0)
-
-
-def feeder(history: History, number: int) -> tuple[JobProcess, float | None] | None:
-    """The process of the job that has the other end of what the training process reads, and its use of a core in percent, mean over the
-    window; None where the kernel shows none, or several."""
-    looks = [derived.job for derived in history.over(WINDOW_S) if derived.job is not None]
-    calls = (seen.process.call for job in looks for seen in job.ranks if seen.rank == number)
-    ends = Counter(
-        call.peer_pids[0] for call in calls if call is not None and call.peer_pids and len(call.peer_pids) == 1
-    )
-    if not ends:
-        return None
-    rows = [row for job in looks for row in job.processes if row.pid == ends.most_common(1)[0][0]]
-    known = [row.cpu_pct for row in rows if row.cpu_pct is not None]
-    return (rows[-1], fmean(known) if known else None) if rows else None
-
-
-def feeder_of(history: History, rank: Rank) -> tuple[JobProcess, float | None] | None:
-    """The same of a rank that loads itself: several rules ask."""
-    return None if rank.workers else history.once(feeder, rank.rank)
-
-
-def busy_feeder(history: History, rank: Rank) -> JobProcess | None:
-    """That process, where it keeps a core busy."""
-    other = feeder_of(history, rank)
-    return other[0] if other is not None and (other[1] or 0.0) >= WORKER_BUSY_PCT else None
 
 
 def waits_at_queue(rank: Rank) -> bool:
@@ -342,19 +235,6 @@ def worker_pct(history: History, rank: Rank) -> float | None:
 def _mean_worker_pct(rank: Rank) -> float | None:
     known = [worker.cpu_pct for worker in rank.workers if worker.cpu_pct is not None]
     return fmean(known) if known else None
-
-
-def state_share(history: History, rank: Rank, state: str) -> float:
-    """Share of looks at the loading processes in which they were in this OS state."""
-    looks = [
-        found == state
-        for derived in history.over(WINDOW_S)
-        if derived.job is not None
-        for seen in derived.job.ranks
-        if seen.rank == rank.rank
-        for found in ([worker.state for worker in seen.workers] or [seen.process.os_state])
-    ]
-    return sum(looks) / len(looks) if looks else 0.0
 
 
 def _is_read(function: str) -> bool:
