@@ -85,6 +85,7 @@ def check_cause(cause: Cause, history: History, limits: Limits = DATA) -> Observ
             **_purpose(starved[0], is_known),
             "maker": what if maker is not None else None,
             "answerer": answerer,
+            "ranks_inside": named(ranks),
             "is_data": answerer is None,
         },
         confidence=proven_confidence(share, samples, base=0.55),
@@ -187,7 +188,7 @@ def _evidence(cause: Cause, history: History, ranks: Sequence[Rank], spot: HotSp
             f"{cores - free:.1f} of {cores:g} core{'s' if cores != 1 else ''} busy over {WINDOW_S:g} s, {free:.1f} free"
         )
     waits = main_wait(history, rank)
-    if waits is not None and waits[1] >= EXPLAINS:
+    if waits is not None and waits[1] >= EXPLAINS and not awaits_answers(history, rank):
         lines.append(
             f"loading processes waited in the kernel for: {_IN_WORDS[waits[0]]}, in {percent(waits[1])} of the samples"
         )

@@ -78,7 +78,7 @@ def test_who_makes_what_is_read_from_a_pipe(busy_pct: float, cause: Cause, title
 @pytest.mark.parametrize(
     ("job_pct", "asleep", "steps", "expected"),
     [
-        (3.0, 0.97, 1, "Rank 0 waits 97 % of the time for PID 77 (store.py) in `get` (client.py:5), and the job hardly computes meanwhile"),
+        (3.0, 0.97, 1, "The job hardly computes: rank 0 waits 97 % of the time in `get` (client.py:5) for PID 77 (store.py)"),
         (3.0, 0.97, 0, None),  # a hang
         (60.0, 0.97, 1, None),  # the answer is being worked out
         (3.0, 0.15, 1, None),
@@ -112,6 +112,7 @@ def test_a_rank_that_waits_for_answers_of_unknown_purpose(
         assert seen.severity == "warning"
         assert any("hwtop stacks 77" in step for step in seen.next_steps)
         assert not any("NVMe" in step for step in seen.next_steps)
+        assert not any("loading" in line for line in seen.evidence), "nothing shows that it loads"
 
 
 def test_a_line_that_takes_turns_at_a_pipe_and_has_no_core_is_not_computing() -> None:
