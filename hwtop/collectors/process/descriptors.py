@@ -55,13 +55,14 @@ def _polled(directory: str, words: Sequence[bytes]) -> int | None:
 
 
 def read_files(directory: str) -> tuple[int, tuple[OpenFile, ...]]:
-    """How many descriptors are open; fd 0 to 2, logs being written, and other regular files, at most 64 besides 0 to 2.
+    """How many descriptors are open; fd 0 to 2, logs and tables being written, and other regular files, at most 64 besides 0 to 2.
 
+    What is written comes first: a job may map hundreds of shards before it opens its table of metrics.
     Only names are read, never the files behind them: those may be on a dead mount.
     """
     descriptors = sorted(int(name) for name in os.listdir(f"{directory}/fd"))
     standard: list[OpenFile] = []
-    logs: list[OpenFile] = []
+    written: list[OpenFile] = []
     others: list[OpenFile] = []
     for descriptor in descriptors[:_FD_LINK_LIMIT]:
         try:
@@ -72,12 +73,13 @@ def read_files(directory: str) -> tuple[int, tuple[OpenFile, ...]]:
         if descriptor <= 2 or is_log:
             is_writable = _is_writable(directory, descriptor)
             file = OpenFile(fd=descriptor, target=target, is_writable=is_writable)
-            (standard if descriptor <= 2 else logs if is_writable else others).append(file)
+            (standard if descriptor <= 2 else written if is_writable else others).append(file)
         elif target.startswith("/") and not target.startswith(_NO_REGULAR_FILES):
             is_table = kind_of(target, is_written=True) is not None
             is_writable = is_table and _is_writable(directory, descriptor)
-            others.append(OpenFile(fd=descriptor, target=target, is_writable=is_writable))
-    rest = sorted((*logs, *others)[:_FILE_LIMIT], key=lambda file: file.fd)
+            file = OpenFile(fd=descriptor, target=target, is_writable=is_writable)
+            (written if is_writable else others).append(file)
+    rest = sorted((*written, *others)[:_FILE_LIMIT], key=lambda file: file.fd)
     return len(descriptors), (*standard, *rest)
 
 
