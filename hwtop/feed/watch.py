@@ -12,12 +12,10 @@ from hwtop.feed.learn import Learner
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
 from hwtop.symptoms.blind import ANSWERED_S
-from hwtop.symptoms.verdict import EARLY_S
+from hwtop.symptoms.verdict import VERDICT_S
 
 LAST_WORDS_S = 5.0
 """How long a job is still watched after its end: its launcher writes the summary last."""
-VERDICT_S = EARLY_S + 1.0
-"""Long enough for a verdict without a finding."""
 RATES_S = 1.0
 """Rates need two readings, this far apart."""
 _FIRST_STACKS_S = 3.0

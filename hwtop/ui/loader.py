@@ -23,7 +23,7 @@ class Loader:
     """The feed of a recording. There is no job, so most of what a screen may ask is ignored."""
 
     def __init__(self, frames: Iterable[Frame], open_at_s: float | None = None) -> None:
-        """`open_at_s`: nothing is published before this time (seconds after the epoch) is loaded."""
+        """`open_at_s`: nothing is published before this time (seconds after the epoch) is loaded; None: before the first warning."""
         self._frames = frames
         self._open_at_s = open_at_s
         self._stopping = threading.Event()
@@ -55,11 +55,16 @@ class Loader:
                 if self._stopping.is_set():
                     return
                 loaded = past.with_frame(loaded, frame)
-                is_open = self._open_at_s is None or frame.derived.time_s >= self._open_at_s
-                if is_open and time.monotonic() - published_s >= _PUBLISH_S:
+                if self._is_open(loaded, frame.derived.time_s) and time.monotonic() - published_s >= _PUBLISH_S:
                     publish(loaded)
                     published_s = time.monotonic()
         except Exception as error:  # what is loaded can still be shown
             self.failure = internal_error(error, "the replay")
         if loaded.newest is not None:
             publish(replace(loaded, is_whole=True))
+
+    def _is_open(self, loaded: FrameHistory, time_s: float) -> bool:
+        """What is shown first is loaded."""
+        if self._open_at_s is not None:
+            return time_s >= self._open_at_s
+        return past.first_warning(loaded) is not None or time_s - loaded.kept[0].time_s >= past.OPENED_S

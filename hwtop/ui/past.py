@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec import Struct, msgpack, structs
@@ -23,6 +24,7 @@ from hwtop.model.reported.log import Severity
 from hwtop.model.stack import DeepDump
 from hwtop.store.encoding import encoded
 from hwtop.symptoms.severity import gravity
+from hwtop.symptoms.verdict import VERDICT_S
 
 MOST_BYTES = 10 * 1024**2
 """Of all packed frames; engineering default. A frame of 8 ranks with 8 GPUs takes some 16 KB."""
@@ -40,6 +42,8 @@ _PACE_BYTES = 500_000
 """Packed in a second at most, on average: 3 ms of a core, measured with 8 ranks (110 KB a frame)."""
 _TURN = 20.0
 """A frame with which a finding came or went may stand this many times closer to its neighbours; engineering default."""
+OPENED_S = 60.0
+"""A recording is opened at its first warning, if that is among so many first seconds; engineering default."""
 _GAP_LEAST_S, _GAP_INTERVALS = 5.0, 3.0
 """Nothing was looked at for so long, and for so many intervals: a gap, not a late look; engineering default."""
 
@@ -129,6 +133,19 @@ def place_of(past: FrameHistory, number: int) -> int:
 def nearest(past: FrameHistory, time_s: float) -> int:
     """Place of the frame closest to this time of day (the clock may have been set back meanwhile)."""
     return min(range(len(past.kept)), key=lambda place: abs(past.kept[place].time_s - time_s))
+
+
+def first_warning(past: FrameHistory) -> int | None:
+    """Place of the first frame with a finding of warning or above, in the first `OPENED_S`."""
+    until_s = past.kept[0].time_s + OPENED_S
+    early = takewhile(lambda each: each.time_s <= until_s, past.kept)
+    return next((place for place, each in enumerate(early) if each.severity not in (None, "info")), None)
+
+
+def opened_at(past: FrameHistory) -> int:
+    """Place of the frame that a recording is opened at: its start shows an empty screen."""
+    place = first_warning(past)
+    return nearest(past, past.kept[0].time_s + VERDICT_S) if place is None else place
 
 
 def spacing_s(past: FrameHistory, place: int) -> float:

@@ -18,7 +18,7 @@ class Playback(Struct, frozen=True):
     end_s: float
     """Time of its last Snapshot, seconds after the epoch."""
     open_at_s: float | None = None
-    """The time to show first; None: the start."""
+    """The time to show first; None: that of the first warning (`past.opened_at`)."""
     speed: float = 1.0
     """One of `SPEEDS`."""
     is_playing: bool = False

@@ -139,7 +139,7 @@ def test_what_is_found_and_nothing_else(name: str, reports: dict[str, Report]) -
 def test_heat_and_a_low_power_limit(reports: dict[str, Report]) -> None:
     reported = reports["throttle"]
     assert reported.ranks() == {"gpu-thermal-throttle": [5], "gpu-power-cap": [2]}
-    assert re.search(r"throttled by temperature (8\d|90) % of the time", reported.card("gpu-thermal-throttle"))
+    assert re.search(r"throttled by temperature (8\d|90) % of the last", reported.card("gpu-thermal-throttle"))
     assert "500 W allowed, default 700 W" in reported.card("gpu-power-cap")
 
 

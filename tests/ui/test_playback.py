@@ -164,9 +164,9 @@ def test_a_recording_is_loaded_and_played_on_the_screen() -> None:
         async with app.run_test(size=SIZE) as pilot:
             while app.last_frame is None or not view_of(app).past.is_whole:
                 await pilot.pause(0.01)
-            assert view_of(app).frame.number == 0
+            assert view_of(app).frame.number == 60
             await pilot.press("plus", "plus", "plus", "plus", "space")
-            while view_of(app).frame.number < 5:
+            while view_of(app).frame.number < 65:
                 await pilot.pause(0.01)
             await pilot.press("space")
             assert any("‖" in row for row in screen_text(app))
@@ -194,6 +194,18 @@ def test_nothing_is_published_before_the_time_that_was_asked_for() -> None:
     first, *_ = published(Loader(story(), frames.T0 + 30))
     assert first.newest is not None
     assert first.newest.number == 30
+
+
+def test_it_is_opened_at_the_first_warning_of_the_first_minute() -> None:
+    first, *_, last = published(Loader(story()))
+    assert first.newest is not None
+    assert first.newest.number == 60
+    assert past.opened_at(last) == 60
+
+
+def test_without_an_early_warning_it_is_opened_at_the_first_verdict() -> None:
+    *_, whole = published(Loader(story()[:50]))
+    assert whole.kept[past.opened_at(whole)].number == 11
 
 
 def test_what_cannot_be_replayed_leaves_the_rest() -> None:

@@ -233,7 +233,8 @@ def print_once(
     """The screen as text, as wide as the terminal."""
     import shutil
 
-    from hwtop.feed.watch import VERDICT_S, first_verdict, watch
+    from hwtop.feed.watch import first_verdict, watch
+    from hwtop.symptoms.verdict import VERDICT_S
     from hwtop.job.log.own_report import signed
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot

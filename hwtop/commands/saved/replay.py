@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--at",
     metavar="TIME",
-    help="Begin at this time: 14:02, 14:02:10, or -3m (before the end).  [default: 11 s after the start, when there is a first verdict; of a bundle the end]",
+    help="Begin at this time: 14:02, 14:02:10, or -3m (before the end).  [default: the first warning of the first minute, else 11 s after the start; of a bundle the end]",
 )
 @click.option(
     "--diagnose", is_flag=True, help="Print what is wrong at the end, or at the time --at, as `hwtop diagnose` does."
@@ -67,14 +67,6 @@ def command(
     show(screen.opening(ctx), recording, file.name, at, is_bundle=opened.is_bundle(file))
 
 
-def first_s(recording: Recording | FleetRecording, symptoms: SymptomConfig) -> float | None:
-    """When there is a first verdict in it: the start shows an empty screen. None of one without a frame."""
-    from hwtop.feed.watch import VERDICT_S
-
-    first = next(iter(frames_of(recording, symptoms)), None)
-    return None if first is None else min(recording.last_s, first.derived.time_s + VERDICT_S)
-
-
 def show(
     opening: screen.Opening, recording: Recording | FleetRecording, name: str, at: str | None, *, is_bundle: bool
 ) -> None:
@@ -92,8 +84,8 @@ def show(
     from hwtop.ui.playback import Playback
 
     open_at_s = moment(recording, at)
-    if open_at_s is None:
-        open_at_s = recording.last_s if is_bundle else first_s(recording, opening.config.symptoms)
+    if open_at_s is None and is_bundle:
+        open_at_s = recording.last_s
     loader = Loader(frames_of(recording, opening.config.symptoms), open_at_s)
     playback = Playback(visible(name), recording.last_s, open_at_s)
     keys = actions.complete(opening.options.keymap)

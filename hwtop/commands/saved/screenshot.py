@@ -83,7 +83,8 @@ def command(
         raise UsageError("--at needs --replay: a live watch has no other time than now")
 
     from hwtop.commands.saved.replay import frame_at
-    from hwtop.feed.watch import VERDICT_S, first_verdict, last_frame, watch
+    from hwtop.feed.watch import first_verdict, last_frame, watch
+    from hwtop.symptoms.verdict import VERDICT_S
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot
     from hwtop.ui.settings.adoption import configured

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct
@@ -59,7 +60,7 @@ SLOWED = limits_of("gpu-thermal-throttle")
 def check_thermal(history: History, limits: Limits = SLOWED) -> Observation | None:
     """Heat holds clocks down: the driver or the hardware itself says so."""
     held = _held(history, _is_hot, 1, limits)
-    return _hot(history, held) if held else None
+    return _hot(history, held, limits) if held else None
 
 
 def check_hw_slowdown(history: History, limits: Limits = SLOWED) -> Observation | None:
@@ -68,7 +69,7 @@ def check_hw_slowdown(history: History, limits: Limits = SLOWED) -> Observation 
     return _slowed(history, held) if held else None
 
 
-def _hot(history: History, held: Sequence[_Held]) -> Observation:
+def _hot(history: History, held: Sequence[_Held], limits: Limits) -> Observation:
     indexes = [each.gpu.index for each in held]
     one = held[0].gpu
     return observed(
@@ -86,7 +87,11 @@ def _hot(history: History, held: Sequence[_Held]) -> Observation:
             *(
                 line
                 for each in held[:SHOWN]
-                for line in (_seen(history, each, _is_hot), _temperatures(each.gpu), *_counted(history, each))
+                for line in (
+                    _seen(history, each, _is_hot),
+                    _temperatures(each.gpu),
+                    *_counted(history, each, limits.window_s),
+                )
             ),
             *_cool(history, held),
         ),
@@ -187,13 +192,18 @@ def _power(gpu: Gpu) -> tuple[str, ...]:
     return (f"GPU {gpu.index}: {gpu.power_w:.0f}{limit}{clock_words(gpu)}",) if gpu.power_w is not None else ()
 
 
-def _counted(history: History, held: _Held) -> tuple[str, ...]:
-    rates = next((each for each in history.now.gpu_rates if each.index == held.gpu.index), None)
-    if rates is None or not rates.thermal_violation_share:
+def _counted(history: History, held: _Held, window_s: float) -> tuple[str, ...]:
+    """The driver's own count, over the window: a counter that was read late makes the share of one sample wrong."""
+    counted_s = passed_s = 0.0
+    for before, now in pairwise(history.over(window_s)):
+        rates = next((each for each in now.gpu_rates if each.index == held.gpu.index), None)
+        if rates is not None and rates.thermal_violation_share is not None:
+            passed_s += now.at_s - before.at_s
+            counted_s += rates.thermal_violation_share * (now.at_s - before.at_s)
+    if not counted_s:
         return ()
-    return (
-        f"GPU {held.gpu.index}: throttled by temperature {percent(rates.thermal_violation_share)} of the time since the last sample (driver counter)",
-    )
+    share = percent(counted_s / passed_s)
+    return (f"GPU {held.gpu.index}: throttled by temperature {share} of the last {passed_s:.0f} s (driver counter)",)
 
 
 def _cool(history: History, held: Sequence[_Held]) -> tuple[str, ...]:

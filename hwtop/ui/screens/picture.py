@@ -91,7 +91,7 @@ class PictureScreen(Screen[None]):
         """More of a recording is there. The first part of it is shown at once."""
         if self.view is None:
             at_s = self._options.playback.open_at_s if self._options.playback else None
-            place = 0 if at_s is None else past_frames.nearest(past, at_s)
+            place = past_frames.opened_at(past) if at_s is None else past_frames.nearest(past, at_s)
             self.view = self._options.opened(past_frames.frame_of(past, place))
             self.set_interval(TICK_S, self._play)
         self.view = replace(self.view, past=past)

@@ -76,11 +76,13 @@ def test_since_when_is_told_of_one_that_never_let_go(pattern: str, since: str) -
 
 def test_the_drivers_own_count_is_evidence() -> None:
     watched = throttled("x" * 20, "sw_thermal", **HOT)
-    rates = (GpuRates(index=1, thermal_violation_share=0.85),)
-    now = derived(20.0, WATCHED, gpus=watched.now.gpus, gpu_rates=rates)
-    seen = check_thermal(History([*watched.derived_states, now]))
+    later = [
+        derived(at_s, WATCHED, gpus=watched.now.gpus, gpu_rates=(GpuRates(index=1, thermal_violation_share=share),))
+        for at_s, share in ((20.0, 1.0), (21.0, 0.8), (23.0, 0.8))  # read late, so too much and then too little
+    ]
+    seen = check_thermal(History([*watched.derived_states, *later]))
     assert seen is not None
-    assert any("85 % of the time" in line for line in seen.evidence)
+    assert any("throttled by temperature 85 % of the last 4 s (driver counter)" in line for line in seen.evidence)
 
 
 def test_a_gpu_of_somebody_else_is_a_word_only() -> None:
