@@ -12,7 +12,6 @@ from hwtop.feed.learn import Learner
 from hwtop.feed.live import LiveSource
 from hwtop.model.frame import Frame
 from hwtop.symptoms.blind import ANSWERED_S
-from hwtop.symptoms.verdict import VERDICT_S
 
 LAST_WORDS_S = 5.0
 """How long a job is still watched after its end: its launcher writes the summary last."""

@@ -234,8 +234,8 @@ def print_once(
     import shutil
 
     from hwtop.feed.watch import first_verdict, watch
-    from hwtop.symptoms.verdict import VERDICT_S
     from hwtop.job.log.own_report import signed
+    from hwtop.symptoms.verdict import VERDICT_S
     from hwtop.ui import themes
     from hwtop.ui.pictures import screenshot
 
