@@ -14,10 +14,13 @@ from hwtop.config import Config
 from hwtop.feed.alerts import AlertBook
 from hwtop.model.frame import Frame
 from hwtop.model.symptom import Finding
+from hwtop.symptoms.text import counted
 from hwtop.ui import palette, themes
+from hwtop.ui.keys import names as key_names
 from hwtop.ui.keys import shared
 from hwtop.ui.messages import FrameReady, LineFree, SendAll
 from hwtop.ui.options import ScreenOptions, Source, Stopper
+from hwtop.ui.pages import actions
 from hwtop.ui.past import FrameHistory
 from hwtop.ui.screens.binding import binding
 from hwtop.ui.screens.help import HelpScreen
@@ -158,7 +161,14 @@ class HwtopApp(App[None]):
             if self._monitor.view is not None:
                 self._adopt(adoption.with_keys(self._settings, self._monitor.view))
             view = settings_view.shown_again(self._settings, is_readonly=self.options.is_readonly)
-            self.push_screen(OptionsScreen(view, file, self._adopt, is_ascii=self.options.is_ascii))
+            screen = OptionsScreen(view, file, self._adopt, is_ascii=self.options.is_ascii)
+            self.push_screen(screen, self._left_settings)
+
+    def _left_settings(self, unsaved: int | None) -> None:
+        if unsaved:
+            key = key_names.first("settings", actions.complete(self.options.keymap))
+            which = counted(unsaved, "changed setting")
+            self._monitor.tell(f"{which} not saved: kept until hwtop ends; {key}, then s saves")
 
     def _adopt(self, settings: SettingsView) -> bool:
         before, self._settings = self._settings.draft, settings

@@ -19,6 +19,7 @@ from hwtop.ui.pages.layout import drawn, picture
 from hwtop.ui.pages.page import Places
 from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.panels.ranks.state import RanksState
+from hwtop.ui.panels.ranks.view import ordered
 from hwtop.ui.panels.stacks.state import FlameState
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
@@ -115,7 +116,7 @@ def test_the_terminal_shows_the_picture(size: tuple[int, int]) -> None:
 
 def test_pages_by_digit_and_tab_keep_the_selection() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("down", "down", "down")
+        await pilot.press("up", "up", "up")  # from the blamed rank, 5
         assert view_of(app).selected == 2
         for key, page in (
             ("2", "ranks"),
@@ -138,7 +139,7 @@ def test_pages_by_digit_and_tab_keep_the_selection() -> None:
         assert (view_of(app).page, view_of(app).selected) == ("stacks", 1)
         assert any("Stack of rank 1" in row for row in screen_text(app))
 
-    assert drive(act, frames.hang()).focused == [0, 1, 2, 1]
+    assert drive(act, frames.hang()).focused == [4, 3, 2, 1]
 
 
 def test_escape_clears_and_never_quits() -> None:
@@ -508,22 +509,24 @@ def test_the_conclusion_is_copied_and_shown_whole() -> None:
 
 def test_arrows_move_in_the_map_and_stay_at_its_edge() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
-        await pilot.press("2", "right")
+        assert view_of(app).blamed == (261,)
+        await pilot.press("2")
         for key, rank in (
-            ("right", 1),
-            ("down", 65),
-            ("down", 129),
-            ("left", 128),
-            ("up", 64),
-            ("up", 0),
-            ("up", 0),
-            ("left", 0),
-            ("greater_than_sign", 1),
-            ("less_than_sign", 0),
+            ("right", 262),
+            ("down", 326),
+            ("left", 325),
+            ("up", 261),
+            ("up", 197),
+            ("up", 133),
+            ("up", 69),
+            ("up", 5),
+            ("up", 5),
+            ("greater_than_sign", 6),
+            ("less_than_sign", 5),
         ):
             await pilot.press(key)
             assert view_of(app).selected == rank
-        assert any("Rank 0  PID" in row for row in screen_text(app))
+        assert any("Rank 5  PID" in row for row in screen_text(app))
 
     drive(act, crowds.sick(512), size=(80, 24))
 
@@ -537,7 +540,9 @@ def test_order_of_the_ranks_goes_round() -> None:
             await pilot.press("o")
             assert view_of(app).state(RanksState).order == order
         await pilot.press("o", "down")
-        assert view_of(app).selected == 63
+        view = view_of(app)
+        shown = [rank.rank for rank in ordered(view)]
+        assert view.selected == shown[shown.index(view.blamed[0]) + 1]
 
     drive(act, crowds.sick(64))
 

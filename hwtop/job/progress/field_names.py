@@ -35,7 +35,7 @@ _REWARD = """reward, rewards, return, returns, episode reward, episode return, e
  mean reward, mean return, avg reward, avg return, average reward, average return, reward mean, return mean, mean episode reward, mean ep reward,
  ep rew mean, rollout/ep rew mean, mean episode return, episode reward mean, episode return mean, charts/episodic return, critic/rewards/mean,
  critic/score/mean"""
-_SKIPPED = "number of skipped iterations, skipped, skipped steps, inf nan skip batches, skipped iterations, num skipped"
+_SKIPPED = "skipped, inf nan skip batches, num skipped"
 _MFU = "mfu, perf/mfu, perf/mfu/actor, model flops utilization, bf16 mfu"
 _TFLOPS = """tflops, tflop/s, throughput per gpu tflop/s/gpu, model tflops per gpu, approx flops per gpu, train throughput per npu,
  achieved tflops, model tflops, interval hardware tflops per device"""
@@ -50,8 +50,9 @@ _FORMS: dict[str, re.Pattern[str]] = {
         r"(?:max |peak |reserved |perf/max )?(?:gpu |cuda )?(?:mem(?:ory)?|vram)(?: ?allocated)?(?: gi?b| mb)?|gpumem|memallocated|memory usage"
     ),
     "tflops": lazy_regex(r"tflops?(?:/s)?(?:/| per )(?:gpu|device)"),
+    "skipped": lazy_regex(rf"(?:(?:num(?:ber of)?|total) )?(?:skipped {_COUNTER}(?:e?s)?|{_COUNTER}(?:e?s)? skipped)"),
 }
-"""How the keys of a duration, a size and a speed are made."""
+"""How the keys of a duration, a size, a speed and a count of skipped steps are made."""
 
 
 def _names(text: str) -> list[str]:

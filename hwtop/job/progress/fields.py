@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -14,6 +15,7 @@ _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)|\d+(?:\.\d*)?(?:[eE][
 _VALUE = lazy_regex(
     rf"""(?<![\w.+-])(?<!\d[:/])
     (?P<value>{_NUMBER}|[+-]?(?:nan|inf(?:inity)?)(?=m?s?\b))
+    (?:(?:\^|\*\*)(?P<power>[+-]?\d{{1,3}}))?
     (?:(?:\s*/\s*|\s+of\s+)(?P<total>\d+(?:,\d{{3}})*)(?![\d.]|/|\s*[A-Za-z]+/))?
     (?:-(?P<upper>\d+)(?=\]))?
     (?:(?P<percent>%)
@@ -96,7 +98,7 @@ def _end(text: str, raw: str, found: re.Match[str]) -> int:
 def _field(raw: str, found: re.Match[str], end: int) -> Field:
     value, total, upper = found.group("value", "total", "upper")
     unit, per, size, si = found.group("unit", "per", "size", "si")
-    number = float(upper or value.replace(",", ""))
+    number = _power(float(upper or value.replace(",", "")), found["power"])
     return Field(
         key=_key(raw[-_READ_KEY_CHARS:]),
         value=number * SI_UNITS[si.upper()] if si else number,
@@ -107,6 +109,16 @@ def _field(raw: str, found: re.Match[str], end: int) -> Field:
         is_aside=raw.endswith("("),
         decimals=decimals_of(value),
     )
+
+
+def _power(base: float, exponent: str | None) -> float:
+    """Of `2^15`, as loss scales are told."""
+    if exponent is None or base == 0:
+        return base
+    try:
+        return math.pow(base, int(exponent))
+    except OverflowError:
+        return math.inf
 
 
 @lru_cache(maxsize=2048)

@@ -95,10 +95,16 @@ def _first_to_fail(job: Job, failed: list[Rank]) -> list[Rank]:
     ended = [rank for rank in failed if rank.exit_code == -signal.SIGTERM and _went_first(job, rank)]
     if ended:
         return ended
-    own = [rank for rank in failed if rank.exit_code != -signal.SIGTERM] or failed
+    own = [rank for rank in failed if rank.exit_code != -signal.SIGTERM] or _observed_first(job, failed)
     roots = {event.rank for event in job.logs.events if event.role == "root"}
     followed = {event.rank for event in job.logs.events if event.role == "cascade"} - roots
     return [rank for rank in own if rank.rank not in followed] or own
+
+
+def _observed_first(job: Job, failed: list[Rank]) -> list[Rank]:
+    """Of ranks that got the same signal, the one that the launcher saw end first (torchrun's table of failures), else all."""
+    first = {event.rank for event in job.logs.events if event.groups.get("first")}
+    return [rank for rank in failed if rank.rank in first] or failed
 
 
 def _first_to_go(job: Job) -> list[Rank]:

@@ -65,7 +65,7 @@ class Pace(Struct, frozen=True):
 
 
 def pace_of(history: History, is_throughput: bool) -> Pace | None:
-    """Of one of the two quantities; None before there are values enough, and of a job that has ended."""
+    """Of one of the two quantities; None before there are values enough, of a job that has ended, and of rates that are means since the start."""
     series = series_of(history, "throughput" if is_throughput else "step_time_s")
     if series is None or history.job is None or history.job.has_ended:
         return None
@@ -83,18 +83,29 @@ def is_since_start(points: Sequence[CurvePoint]) -> bool:
     """Are these rates all work since the start over all time since then, as some libraries tell them? They become slower for minutes after a
     fast beginning. The clock tells: steps over such a rate are the time since the start, and grow by what has passed; of a rate
     of its own, each value needs that time for the steps since the value before."""
-    known = [
-        (each, each.step, clock_s)
-        for each in points
-        if each.step is not None and each.value > 0 and (clock_s := _clock(each)) is not None
-    ]
-    if len(known) < LEVEL_VALUES or known[-1][2] - known[0][2] < CLOCK_S:
+    known = _on_clock(points)
+    if not is_timed(points):
         return False
     (first, first_step, begin_s), (last, last_step, end_s) = known[0], known[-1]
     passed_s = end_s - begin_s
     since_start_s = last_step / last.value - first_step / first.value
     of_each_s = sum((step - before) / each.value for (_, before, _), (each, step, _) in pairwise(known))
     return abs(since_start_s - passed_s) < min(abs(of_each_s - passed_s), MINOR * passed_s)
+
+
+def is_timed(points: Sequence[CurvePoint]) -> bool:
+    """Does the clock tell enough to know whether these are rates since the start?"""
+    known = _on_clock(points)
+    return len(known) >= LEVEL_VALUES and known[-1][2] - known[0][2] >= CLOCK_S
+
+
+def _on_clock(points: Sequence[CurvePoint]) -> list[tuple[CurvePoint, int, float]]:
+    """Those with a step and a time, each with these."""
+    return [
+        (each, each.step, clock_s)
+        for each in points
+        if each.step is not None and each.value > 0 and (clock_s := _clock(each)) is not None
+    ]
 
 
 def _clock(point: CurvePoint) -> float | None:

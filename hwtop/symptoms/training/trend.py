@@ -16,7 +16,18 @@ from hwtop.symptoms.rule import Limits, Observation, observed
 from hwtop.symptoms.runs.earlier import earlier_evidence
 from hwtop.symptoms.statistics import BLOCKS, block_medians, trend
 from hwtop.symptoms.text import percent
-from hwtop.symptoms.training.pace import DOUBLED, PACE, Pace, agrees, is_steadier, lasted_s, paces, past_of, past_words
+from hwtop.symptoms.training.pace import (
+    DOUBLED,
+    PACE,
+    Pace,
+    agrees,
+    is_steadier,
+    is_timed,
+    lasted_s,
+    paces,
+    past_of,
+    past_words,
+)
 from hwtop.symptoms.training.series import when
 
 RISE_POINTS = 120
@@ -85,6 +96,8 @@ def _comes_now(risen: tuple[float, float], past: PastPace) -> bool:
 
 def _rising(history: History, slower_share: float) -> Rising | None:
     for pace, other, risen in history.once(rises):
+        if pace.is_throughput and not is_timed(pace.series.points):
+            continue  # rates since the start fall for minutes after a fast beginning
         values, past = pace.values, _past_of(history, pace)
         seconds, steps = lasted_s(pace, 0), len(pace.values) * pace.steps_a_value
         known: tuple[str, ...] = ()

@@ -151,10 +151,10 @@ def _tabs(view: View, width: int) -> list[tuple[str, str]]:
     if view.is_picking:
         return []
     keys = {page: f" {key}" if (key := key_names.first(page.name, view.keymap)) else "" for page in tabs(view)}
-    said = cells(view.note) + 2 if view.note else 0
+    said = cells(view.note) + 2 if view.note else 0  # a short note leaves the names where they are
     for gap, least in ((" ", _LEAST_KEYS), ("", _QUIT_AND_HELP)):
         found = [(f"{key} {page.title}{gap}", page.name) for page, key in keys.items()]
-        if sum(cells(text) for text, _ in found) + (said or least) <= width:
+        if sum(cells(text) for text, _ in found) + max(said, least) <= width:
             return found if gap else _close(found, [page.name for page in keys].index(view.page))
     here = current(view)
     return [(f"{key} {page.title} " if page is here else f"{key} ", page.name) for page, key in keys.items()]

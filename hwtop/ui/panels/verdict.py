@@ -48,7 +48,11 @@ def _identity(view: View, width: int) -> Line:
     own = f"hwtop {units.pct(derived.own_cpu_pct)} of a core, {units.size(derived.own_rss_bytes)}"
     if derived.late_ms > 500:
         own += f", late {derived.late_ms / 1000:.1f} s"
-    right = Line(f"{own}  ", "dim") if width >= 100 and derived.own_cpu_pct is not None else Line()
+    right = (
+        Line(f"{own}  ", "dim")
+        if width >= 100 and derived.own_cpu_pct is not None and view.playback is None
+        else Line()
+    )
     right.add(f"{clock(derived.time_s)} ", "label")
     busy = "● recording" if view.is_recorded else progress.word(view)
     right = Line(f"{busy}  ", "accent").extend(right) if busy else right

@@ -9,11 +9,12 @@ from hwtop.ui.view import View
 
 
 def stepped(view: View, step: int) -> View:
-    """The rank `step` places further is selected; from nothing, the first or the last."""
+    """The rank `step` places further is selected; from nothing, from the blamed one, which is shown then; else the first or the last."""
     ranks = ordered(view)
     if not ranks:
         return view
-    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
+    shown = view.selected if view.selected is not None else next(iter(view.blamed), None)
+    at = next((index for index, rank in enumerate(ranks) if rank.rank == shown), None)
     if at is None:
         return replace(view, selected=ranks[0 if step > 0 else -1].rank)
     return replace(view, selected=ranks[max(0, min(len(ranks) - 1, at + step))].rank)

@@ -70,9 +70,9 @@ def turned(view: View, step: int) -> View:
     ]
     if turns:
         return shown(view, turns[0 if step > 0 else -1])
-    if step > 0 and view.playback is None:
-        return live(view)
     note = f"no finding appeared or cleared {'after' if step > 0 else 'before'} this moment"
+    if step > 0 and view.playback is None:
+        return replace(live(view), note=f"{note}: this is now") if view.is_paused else live(view)
     return replace(view, note=f"{note}, as far as it is loaded" if step > 0 and _is_loading(view) else note)
 
 

@@ -227,9 +227,9 @@ class MonitorScreen(PictureScreen):
             self._set(time_moves.typed_time(view, event.key, event.character))
             return
         if view is None or not view.typing:
-            if not await obey(self, event) and event.is_printable:
+            if not await obey(self, event):
                 help_key = key_names.first("help", actions.complete(self._options.keymap))
-                self._look(note=f"{event.character} is not bound to anything; {help_key} lists all keys")
+                self._look(note=f"{key_names.name(event.key)} is not bound to anything; {help_key} lists all keys")
             return
         event.stop()
         if event.key == "enter":

@@ -28,7 +28,7 @@ _WRITERS = frozenset({"enter", "escape", "tab", "delete"})
 """Beside those that `edited` takes, keys that mean something while a value is typed, and so cannot be typed as the name of a key."""
 
 
-class OptionsScreen(Dialog[None]):
+class OptionsScreen(Dialog[int]):
     """Lists, changes and saves the settings."""
 
     BINDINGS = [
@@ -155,9 +155,9 @@ class OptionsScreen(Dialog[None]):
             self._set(replace(self.view, note=str(event.result), is_refused=True))
 
     def action_leave(self) -> None:
-        """Back to the monitor; what is not saved holds until hwtop ends."""
+        """Back to the monitor, which says what is not saved: it holds until hwtop ends."""
         self._adopt(replace(self.view, note="", is_refused=False))
-        self.dismiss(None)
+        self.dismiss(len(self.view.changes))
 
     @property
     def _is_typing(self) -> bool:

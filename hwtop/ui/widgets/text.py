@@ -56,6 +56,8 @@ _ASCII = str.maketrans(
 
 
 _MARKS = ":;,"
+_PAST = "before: "
+"""Clauses after it are about the past (`hwtop.symptoms.verdict`)."""
 _CLAUSE_END = lazy_regex(rf"(?<=[{_MARKS}]) (?![^()]*\))")
 """Not between brackets."""
 _BRACKETS = lazy_regex(r" \([^()]*\)")
@@ -171,6 +173,8 @@ def elide_clauses(text: str, width: int) -> str:
     if cells(text) <= width:
         return text
     *clauses, last = _CLAUSE_END.split(text)
+    if any(clause.startswith(_PAST) for clause in clauses):
+        last = f"{_PAST}{last}"  # what is cut away must not make the past the present
     bare, once = _BRACKETS.sub("", text), _said_once(text, last)
     for shorter, end in (
         (" ".join([*(_BRACKETS.sub("", clause) for clause in clauses), last]), once),

@@ -15,6 +15,15 @@ def read(*lines: str) -> list[Progress | None]:
     return [reader.read(line) for line in lines]
 
 
+@pytest.mark.parametrize(
+    ("text", "scale"), [("2^15", 32768.0), ("2**15", 32768.0), ("2^-14", 2.0**-14), ("1e3", 1000.0)]
+)
+def test_a_scale_that_is_told_as_a_power_has_its_value(text: str, scale: float) -> None:
+    line = read(f"step 40 loss 0.5 loss_scale={text} updates_skipped=14")[-1]
+    assert line is not None
+    assert (line.loss_scale, line.skipped_steps) == (scale, 14)
+
+
 def test_a_heading_may_name_its_loss_by_what_it_is() -> None:
     assert read("step;mse;lr;scale", "20;0,25;1e-4;65536", "40;0,125;1e-4;65536")[-1] == Progress(
         step=40, loss=0.125, lr=1e-4, loss_scale=65536

@@ -291,6 +291,12 @@ def test_a_rate_since_the_start_that_still_forgets_a_fast_beginning_falls_for_no
     assert check_rising(watched(rates(count, fast_at_first, is_since_start=True))) is None
 
 
+def test_rates_that_were_all_told_before_the_watch_fall_for_no_known_reason() -> None:
+    since_start = rates(512, [0.2] * 20 + [0.3] * 120, is_since_start=True)
+    untimed = replace(since_start, points=tuple(replace(each, is_past=True) for each in since_start.points))
+    assert check_rising(watched(untimed)) is None
+
+
 @pytest.mark.parametrize("count", [1024, 16])
 def test_a_rate_of_each_line_that_falls_is_told(count: int) -> None:
     slower = [0.2 + 0.001 * index for index in range(140)]

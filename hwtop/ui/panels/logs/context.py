@@ -21,8 +21,15 @@ from hwtop.ui.widgets.text import elide_middle, visible, wrap
 _ROLES: dict[Role, str] = {
     "root": "It may be the cause of what follows.",
     "cascade": "It follows from something that came before.",
-    "confirmation": "It confirms other lines.",
+    "confirmation": "It is a summary of what other lines report.",
     "context": "It adds detail to other lines and is not a fault by itself.",
+}
+_GROUP_NAMES = {
+    "first": "first to fail:",
+    "exit": "exit code",
+    "exitcode": "exit code",
+    "exit_pid": "PID",
+    "pid": "PID",
 }
 _STEPS = 4
 _TEXT_ROWS = 6
@@ -66,8 +73,7 @@ def _title(job: Job, mark: LogLine, event: LogEvent | None, width: int) -> Line:
     if event is not None:
         glyph, word, role = marks.SEVERITY[event.severity]
         title.add(f"{glyph} {word} {event.pattern}  ", role)
-    rank = log_view.owner(mark, log_view.owners(job))
-    rank = event.rank if event and rank is None else rank
+    rank = log_view.writer(mark, event, log_view.owners(job))
     title.add(f"rank {rank}  " if rank is not None else "", marks.rank(rank))
     place = f", line {mark.line_no:,}" if mark.line_no is not None else ""
     return title.add(elide_middle(mark.path, max(12, width - title.width - len(place) - 20)), "title").add(
@@ -82,9 +88,14 @@ def _meaning(job: Job, event: LogEvent, width: int) -> Iterator[Line]:
     steps = [*event.playbook, *(records()[event.pattern].plain_steps if event.pattern in records() else ())]
     for step in list(dict.fromkeys(fit_to_backend(steps, job)))[:_STEPS]:
         yield from wrapped(("→ ", "accent"), step, "accent", width)
-    groups = [f"{name} {value}" for name, value in list(event.groups.items())[:_GROUPS] if value]
+    groups = [f"{_named(name)} {value}" for name, value in list(event.groups.items())[:_GROUPS] if value]
     if groups:
         yield from (Line(piece, "label") for piece in wrap(", ".join(groups), width))
+
+
+def _named(group: str) -> str:
+    """A part of a pattern in words: "exit PID" of `exit_pid`, "first to fail: yes" of what stands below torchrun's root cause."""
+    return _GROUP_NAMES.get(group, group.replace("_", " "))
 
 
 def _around(job: Job, mark: LogLine, event: LogEvent | None, width: int, height: int) -> list[Line]:

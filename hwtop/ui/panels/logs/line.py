@@ -40,8 +40,7 @@ class Writer:
     def line(self, line: LogLine, *, is_marked: bool = False) -> Line:
         """One row of exactly the width; of a long line its start, or the place where the search hits."""
         event = self._flags.get((line.path, line.text))
-        rank = log_view.owner(line, self._owned)
-        rank = event.rank if event and rank is None else rank
+        rank = log_view.writer(line, event, self._owned)
         shown = Line(f"{rank if rank is not None else '*':>3}{'▸' if is_marked else ' '}", marks.rank(rank))
         if self._name_cells:
             name = self._names.get(line.path, line.path)

@@ -107,7 +107,9 @@ def _files(job: Job, view: View, width: int) -> list[Line]:
     if view.rank is not None:
         path = view.rank.log.path or "no log file found for this rank"
         age = f"  last written {units.duration(view.rank.log.age_s)} ago" if view.rank.log.age_s is not None else ""
-        lines.append(Line(elide_middle(path, max(8, width - len(age))), "dim").add(age, "dim"))
+        is_shared = view.rank.log.path is not None and view.rank.log.path not in log_view.owners(job)
+        whose = "  of several ranks: lines without a rank are shown, too" if is_shared else ""
+        lines.append(Line(elide_middle(path, max(8, width - len(age + whose))), "dim").add(age + whose, "dim"))
     return [*lines, *list(_reasons(job, width))[:_REASONS], *_floods(job, width)]
 
 

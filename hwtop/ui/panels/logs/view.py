@@ -41,10 +41,22 @@ def owners(job: Job) -> dict[str, int]:
     return found
 
 
+_PIDS = {"pid", "exit_pid"}
+"""Groups of a pattern that name a process."""
+
+
 def owner(line: LogLine, owned: dict[str, int]) -> int | None:
     """The rank that wrote this line: the line says so, or it is its file, or the name of the file says so."""
     rank = owned.get(line.path) if line.rank is None else line.rank
     return rank_of_path(line.path) if rank is None else rank
+
+
+def writer(line: LogLine, event: LogEvent | None, owned: dict[str, int]) -> int | None:
+    """Its owner, else the rank that what was found in it is about; not where the line, a launcher's, only names the PID of one."""
+    rank = owner(line, owned)
+    if rank is not None or event is None or _PIDS & event.groups.keys():
+        return rank
+    return event.rank
 
 
 @once

@@ -43,9 +43,11 @@ def has_stepped(rank: Rank, seconds: float) -> bool:
 
 
 def still_s(rank: Rank) -> float | None:
-    """For how long every look has shown the same stack; None where it has stepped meanwhile."""
-    same_s = rank.stall.same_stack_for_s
-    return None if same_s is None or has_stepped(rank, same_s) else same_s
+    """For how long every look has shown the same stack, at most since its last step; None where it has stepped well within that time."""
+    same_s, step_s = rank.stall.same_stack_for_s, rank.progress.step_age_s
+    if same_s is None or has_stepped(rank, same_s):
+        return None
+    return same_s if step_s is None else min(same_s, step_s)
 
 
 def is_plain(view: View) -> bool:
