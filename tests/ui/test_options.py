@@ -32,7 +32,7 @@ from hwtop.ui.view import View
 from hwtop.ui.widgets.panel import Panel
 from hwtop.ui.widgets.text import to_ascii
 from tests import frames
-from tests.ui.test_app import FakeFeed, drive, view_of
+from tests.ui.test_app import FakeFeed, drive, screen_text, view_of
 
 Given = dict[tuple[str, ...], tuple[str, bool | int | float | str | tuple[str, ...]]]
 
@@ -153,6 +153,8 @@ def test_a_flag_goes_before_the_file_and_what_is_not_saved_waits(tmp_path: Path)
         await pilot.press("right", "tab", "down", "space", "escape")
         assert app.theme == "rose-pine"
         assert app.options.alerts.bell
+        note = "2 changed settings not saved: kept until hwtop ends; F2, then s saves"
+        assert any(note in row for row in screen_text(app)), "leaving says so"
         await pilot.press("f2")
         assert "2 not saved" in shown(app)
         await pilot.press("delete")

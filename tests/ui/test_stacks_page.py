@@ -192,6 +192,9 @@ def test_looks_do_not_contradict_what_is_known_better() -> None:
     moves = flat(page(hang(ranks=(*ranks[:5], _held(ranks[5], False, 50.0), *ranks[6:])), 5), (160, 50))
     assert "the same for 50 s" in moves
     assert "moves:" not in moves, "some of the looks are from before it stood still"
+    early = flat(page(hang(ranks=(*ranks[:5], _held(ranks[5], True, 90.0, step_age_s=80.0), *ranks[6:])), 5), (160, 50))
+    assert "the same for 80 s" in early, "not since before its last step"
+    assert "stuck: no change below metrics.py:77" in early, "few looks say less than that"
     steps = _held(ranks[5], True, 50.0, step_age_s=0.1)
     healthy = flat(page(hang(ranks=(*ranks[:5], steps, *ranks[6:])), 5), (160, 50))
     assert "stuck:" not in healthy, "it comes back to that place in each step"

@@ -74,6 +74,11 @@ def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
     assert elide_clauses(hang, 84) == "Rank 1 is missing from the collective for 20 s… rank 1 is in flush (log.py:9)"
     assert elide_clauses(hang, 70) == "Rank 1 is missing from the collective for 20 s… in flush (log.py:9)"
     assert elide_clauses(hang, 60) == "Rank 1 is missing from the collective for 20 s… in flush"
+    ended = f"Ranks 0-3 are dead (killed by SIGTERM); before: {hang}"
+    for width in range(30, 100):
+        cut = elide_clauses(ended, width)
+        assert "before:" in cut or "flush" not in cut, "what was is not what is"
+    assert elide_clauses(ended, 60) == "Ranks 0-3 are dead… before: rank 1 is in flush (log.py:9)"
     slow = "Rank 1 is slow: rank 0 waits 61 % of the time for it while it is in forward (forward, train.py:62)"
     assert elide_clauses(slow, 66) == "Rank 1 is slow: rank 0 waits 61 %… forward (forward, train.py:62)"
     both = "Ranks wait in different collectives: rank 0 waits in all_reduce (t.py:112 count_samples), rank 1 waits in broadcast (t.py:128 save_checkpoint)"

@@ -56,8 +56,8 @@ _ASCII = str.maketrans(
 
 
 _MARKS = ":;,"
-_PAST = "before: "
-"""Clauses after it are about the past (`hwtop.symptoms.verdict`)."""
+_PAST = "; before: "
+"""What follows it is about the past (`hwtop.symptoms.verdict`), and must not become the present where it is cut away itself."""
 _CLAUSE_END = lazy_regex(rf"(?<=[{_MARKS}]) (?![^()]*\))")
 """Not between brackets."""
 _BRACKETS = lazy_regex(r" \([^()]*\)")
@@ -172,9 +172,16 @@ def elide_clauses(text: str, width: int) -> str:
     then the odd one must not lose the odd one. What is in brackets is left out before a clause is cut, and never cut itself."""
     if cells(text) <= width:
         return text
+    cut = _cut(text, width)
+    now, has_past, past = text.partition(_PAST)
+    if not has_past or "before:" in cut:
+        return cut
+    both = f"{_BRACKETS.sub('', now)}{ELLIPSIS} before: {_CLAUSE_END.split(past)[-1]}"
+    return both if cells(both) <= width else elide_clauses(now, width)
+
+
+def _cut(text: str, width: int) -> str:
     *clauses, last = _CLAUSE_END.split(text)
-    if any(clause.startswith(_PAST) for clause in clauses):
-        last = f"{_PAST}{last}"  # what is cut away must not make the past the present
     bare, once = _BRACKETS.sub("", text), _said_once(text, last)
     for shorter, end in (
         (" ".join([*(_BRACKETS.sub("", clause) for clause in clauses), last]), once),

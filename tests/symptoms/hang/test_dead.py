@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hwtop.model.member import Launcher
 from hwtop.model.rank import Rank
@@ -108,6 +109,14 @@ def test_the_rank_that_went_first_is_named_when_the_others_failed_after_it() -> 
     together = check_dead(constant(job(second, gone(1, gone_at_s=20.9))))
     assert together is not None
     assert together.ranks == (0,), "two that went in one look cannot be ordered"
+
+
+def test_of_ranks_that_got_one_signal_between_two_looks_the_launcher_knows_the_first() -> None:
+    ended = [gone(number, gone_at_s=20.0, exit_code=-15) for number in range(3)]
+    first = replace(event("rank-crash", "confirmation", rank=1), groups={"exit": "-15", "first": "yes"})
+    seen = check_dead(constant(job(*ended, events=(replace(first, rank=0, groups={"exit": "-15"}), first))))
+    assert seen is not None
+    assert (seen.title, seen.ranks) == ("Rank 1 is dead (killed by SIGTERM)", (1,))
 
 
 def test_a_rank_that_only_lost_its_peer_is_no_cause() -> None:
