@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from hwtop.job.log.parsed import ParsedLine
 from hwtop.job.progress.field_names import is_foreign, is_part_loss, is_some_loss, name_of
-from hwtop.job.progress.field_units import WORK, Field, rate
+from hwtop.job.progress.field_units import WORK, Field, rate, whole
 from hwtop.job.progress.fields import fields
 from hwtop.job.progress.found import Found, value_of
 from hwtop.job.progress.line import HEAD
@@ -71,7 +71,7 @@ class Schema:
             return learned
         if progress is None and not self._has_steps and (step := _even_counter(rows)) is not None:
             self._tried = 0
-            return Progress(step=int(row[step].value), total_steps=row[step].total)
+            return _counted(row, step)
         return progress
 
     def _is_wanted(self, line: ParsedLine, progress: Progress | None) -> bool:
@@ -160,6 +160,17 @@ def _learned(row: Sequence[Field], step: int, text: str) -> Progress | None:
             found.some_losses.append(None if is_part_loss(field.key) else field.value)
     found.name_sole_loss()
     return found.progress() if found.values.keys() & _LONG_FORMS.keys() or _is_of_training(text) else None
+
+
+def _counted(row: Sequence[Field], step: int) -> Progress:
+    """The step, and of the rest what only a training has: its scale, and how many steps were skipped."""
+    known = {name: value_of(name, each) for each in row if (name := name_of(each.key)) in ("loss_scale", "skipped")}
+    return Progress(
+        step=int(row[step].value),
+        total_steps=row[step].total,
+        loss_scale=known.get("loss_scale"),
+        skipped_steps=whole(known.get("skipped")),
+    )
 
 
 def _long_form(key: str) -> str | None:

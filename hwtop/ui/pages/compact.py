@@ -11,6 +11,7 @@ from hwtop.model.rank import Rank
 from hwtop.ui import marks, progress
 from hwtop.ui.keys import names as key_names
 from hwtop.ui.pages import footer
+from hwtop.ui.pages.registry import current
 from hwtop.ui.panels import picker, picture_time, time_bar
 from hwtop.ui.panels.gpu import summary as gpu_summary
 from hwtop.ui.panels.gpu import view as gpu_view
@@ -136,7 +137,8 @@ def _last(view: View, width: int) -> list[Line]:
     keys = Line()
     for action, word in (("quit", "quit"), ("help", "help")):
         keys.add("  " if keys.spans else "").add(key_names.first(action, view.keymap), "key").add(f" {word}", "label")
-    more = f"  {progress.word(view) or 'panels from 60x15 on'}"
+    larger = "panels from 60x15 on" if view.page == "overview" else f"{current(view).title} needs 60x15"
+    more = f"  {progress.word(view) or larger}"
     return [keys.add(more, "dim") if keys.width + len(more) <= width else keys]
 
 

@@ -1,4 +1,4 @@
-"""A picture of the screen as it is, to be shared: what is on it, over two lines that say the verdict, and when and where it was taken."""
+"""A picture of the screen as it is, to be shared: what is on it, over lines that say the verdict, and when and where it was taken."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hwtop.ui.pictures.painted import png
 from hwtop.ui.pictures.svg import Paint, to_svg
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
-from hwtop.ui.widgets.text import to_ascii
+from hwtop.ui.widgets.text import to_ascii, wrap
 
 Format = Literal["png", "svg", "txt", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -84,7 +84,7 @@ def _lines(shot: Shot, *, is_whole: bool) -> list[Line]:
     """Of the page or a panel, and the caption. A text has no need to end where the screen does: `is_whole` is all rows of a panel."""
     view, size = replace(shot.view, note=""), shot.size
     if not shot.panel:
-        return [*picture(view, *size), *_caption(view, size[0])]
+        return [*_without_keys(view, size), *_caption(view, size[0])]
     places = arrange(view, *size)
     if shot.panel not in places:
         raise UsageError(f"no panel {shot.panel!r} on this page: it has {', '.join(sorted(places))}")
@@ -98,9 +98,16 @@ def _lines(shot: Shot, *, is_whole: bool) -> list[Line]:
     return [*lines, *_caption(view, places[shot.panel].width)]
 
 
+def _without_keys(view: View, size: tuple[int, int]) -> list[Line]:
+    """The page without its last row: nobody can press a key in a picture."""
+    lines, keys = picture(view, *size), arrange(view, *size).get("footer")
+    return lines if keys is None else lines[: keys.y]
+
+
 def _caption(view: View, width: int) -> list[Line]:
     """Readable without the screen above it, e.g. below a single panel."""
     frame = view.frame
     when = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(frame.derived.time_s))
-    verdict = Line(f" {' '.join(marks.VERDICT[frame.verdict.level])}: ", "strong").add(frame.verdict.text)
-    return [verdict.fitted(width), Line(f" hwtop {__version__} · {frame.derived.host} · {when}", "dim").fitted(width)]
+    said = f"{' '.join(marks.VERDICT[frame.verdict.level])}: {frame.verdict.text}"
+    verdict = [Line(f" {piece}", "strong").fitted(width) for piece in wrap(said, max(1, width - 2))]
+    return [*verdict, Line(f" hwtop {__version__} · {frame.derived.host} · {when}", "dim").fitted(width)]

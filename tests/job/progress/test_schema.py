@@ -114,3 +114,10 @@ def test_one_line_is_enough_where_several_quantities_vouch_for_each_other() -> N
 @pytest.mark.parametrize("key", ["tokens", "samples seen", "seed", "batch size", "timestamp"])
 def test_what_is_counted_beside_the_steps_is_not_the_step(key: str) -> None:
     assert last(*(f"loss: {2.5 - n} {key}: {1000 * n}" for n in (1, 2, 3))) in ({"loss": -0.5}, {})
+
+
+def test_beside_such_a_counter_it_is_told_how_many_steps_were_skipped() -> None:
+    rows = [
+        f"{n:>6}  contrastive={5.0 / n:.4f}  loss_scale=2^-14  updates_skipped={n - 50}" for n in range(50, 1000, 50)
+    ]
+    assert last(*rows) == {"step": 950, "loss_scale": 2.0**-14, "skipped_steps": 900}
