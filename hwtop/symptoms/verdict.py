@@ -28,7 +28,7 @@ EARLY_S = 10.0
 """Time of watching from which "nothing wrong found" means something: most rules need so much of samples and rates.
 Engineering default."""
 VERDICT_S = EARLY_S + 1.0
-"""Long enough for a verdict without a finding."""
+"""Long enough for a verdict without a finding. Engineering default."""
 
 _BEFORE_S = 600.0
 """For so long after it was cleared a finding is still named. Engineering default."""

@@ -108,7 +108,7 @@ def _files(job: Job, view: View, width: int) -> list[Line]:
         path = view.rank.log.path or "no log file found for this rank"
         age = f"  last written {units.duration(view.rank.log.age_s)} ago" if view.rank.log.age_s is not None else ""
         is_shared = view.rank.log.path is not None and view.rank.log.path not in log_view.owners(job)
-        whose = "  of several ranks: lines without a rank are shown, too" if is_shared else ""
+        whose = "  of several ranks: also lines without a rank" if is_shared else ""
         lines.append(Line(elide_middle(path, max(8, width - len(age + whose))), "dim").add(age + whose, "dim"))
     return [*lines, *list(_reasons(job, width))[:_REASONS], *_floods(job, width)]
 
