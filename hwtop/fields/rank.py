@@ -195,7 +195,7 @@ PHASES: Field[RankRow] = Field(
 )
 WAIT: Field[RankRow] = Field(
     id="rank.wait_pct",
-    about="samples in which it waited for other ranks, at barriers as well",
+    about="samples in which it waited for other ranks, at barriers as well; not for data",
     kind="percent",
     value=lambda row: None if (share := row.rank.stack.all_waits_share) is None else 100 * share,
     name="wait",

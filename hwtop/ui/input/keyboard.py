@@ -185,7 +185,7 @@ _SHARED: dict[str, Reducer] = {
     "step-on": _time("step-on"),
     "turn-back": _time("turn-back"),
     "turn-on": _time("turn-on"),
-    "go-to-time": _time("ask"),
+    "go-to-time": _with_job(_time("ask")),
 }
 """Action -> what it does on every page that does not do something else."""
 _PLAYBACK: dict[str, Callable[[View], View]] = {"pause": playback.toggled, "tag": playback.toggled}
