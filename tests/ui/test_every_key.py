@@ -32,8 +32,8 @@ class Case(Struct, frozen=True):
     """Of a job over several nodes."""
 
 
-RANK_2 = ("2", "down", "down", "down")
-"""On the ranks page with rank 2 selected."""
+RANK_2 = ("2", "up", "up", "up")
+"""On the ranks page with rank 2 selected: the first step is from the blamed one, 5."""
 CASES: dict[str, Case] = {
     "help": Case(shows="type to search"),
     "palette": Case(shows="─ Commands ─"),
@@ -54,7 +54,7 @@ CASES: dict[str, Case] = {
     "jobs": Case(("2",), "What is wrong"),
     "next-page": Case(shows="Ranks  by number"),
     "previous-page": Case(shows="─ Symptoms ─"),
-    "down": Case(("2",), "▸      0|Rank 0 "),
+    "down": Case(("2",), "▸      6|Rank 6 "),
     "up": Case(RANK_2, "Rank 1 "),
     "right": Case(("6",), "▸ Gradient norm ─"),
     "left": Case(("6", "right"), "▸ Loss ─"),
