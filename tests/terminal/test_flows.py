@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hwtop.ui.pages.layout import COMPACT_BELOW
 from tests.terminal.conftest import Open, Start, wait_for_ticks
 from tests.terminal.test_target import settings
 from tests.terminal.tmux import PROMPT, Tmux, hwtop
@@ -75,7 +76,7 @@ def test_from_the_first_start_to_the_end(open_terminal: Open, start: Start, tmp_
 
     for size in ((59, 14), (200, 60), (80, 24)):
         terminal.resize(*size)
-        terminal.wait_until(lambda screen, size=size: shown_size(screen) == size, f"picture of {size}")  # type: ignore[misc]
+        terminal.wait_until(lambda screen, size=size: fills(screen, size), f"picture of {size}")  # type: ignore[misc]
     assert len(job.members(job.launcher_pid)) >= 3, "nothing was sent: launcher and ranks go on"
     terminal.send("q")
     assert_as_before(terminal, before)
@@ -87,10 +88,11 @@ def test_from_the_first_start_to_the_end(open_terminal: Open, start: Start, tmp_
     assert_as_before(terminal, before)
 
 
-def shown_size(screen: str) -> tuple[int, int]:
-    """Cells and rows that are drawn: rows are cut to the terminal, so the widest tells."""
-    rows = screen.splitlines()
-    return max(map(len, rows)), len(rows)
+def fills(screen: str, size: tuple[int, int]) -> bool:
+    """Is this a picture for so many cells and rows? Panels reach from edge to edge; the lines of a small screen end where they end."""
+    rows, (width, height) = screen.splitlines(), size
+    widest = max(map(len, rows))
+    return len(rows) == height and (widest == width if width >= COMPACT_BELOW[0] else widest <= width)
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"])
