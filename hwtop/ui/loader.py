@@ -49,13 +49,14 @@ class Loader:
         self._stopping.set()
 
     def _load(self, publish: Show) -> None:
-        loaded, published_s = FrameHistory(is_recording=True), 0.0
+        loaded, published_s, is_open = FrameHistory(is_recording=True), 0.0, False
         try:
             for frame in self._frames:
                 if self._stopping.is_set():
                     return
                 loaded = past.with_frame(loaded, frame)
-                if self._is_open(loaded, frame.derived.time_s) and time.monotonic() - published_s >= _PUBLISH_S:
+                is_open = is_open or self._is_open(loaded, frame.derived.time_s)
+                if is_open and time.monotonic() - published_s >= _PUBLISH_S:
                     publish(loaded)
                     published_s = time.monotonic()
         except Exception as error:  # what is loaded can still be shown

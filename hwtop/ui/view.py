@@ -178,6 +178,11 @@ class View(Struct, frozen=True, dict=True):
         return self.rank or next((rank for number in self.blamed for rank in self.ranks if rank.rank == number), lowest)
 
     @property
+    def focused_rank(self) -> int | None:
+        """Number of the selected rank, else of the first that is blamed: where a list of ranks is shown, and a step begins."""
+        return self.selected if self.selected is not None else next(iter(self.blamed), None)
+
+    @property
     def blamed(self) -> tuple[int, ...]:
         """Ranks that the findings point at, the weightiest finding first."""
         return tuple(dict.fromkeys(rank for finding in self.frame.findings for rank in finding.ranks))

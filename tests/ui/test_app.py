@@ -21,6 +21,7 @@ from hwtop.ui.panels.logs.state import LogsState
 from hwtop.ui.panels.ranks.state import RanksState
 from hwtop.ui.panels.ranks.view import ordered
 from hwtop.ui.panels.stacks.state import FlameState
+from hwtop.ui.reducers import ranks
 from hwtop.ui.screens.monitor import MonitorScreen
 from hwtop.ui.view import View
 from hwtop.ui.widgets.line import Line
@@ -98,6 +99,8 @@ def test_a_key_that_does_nothing_says_where_the_keys_are() -> None:
     async def act(app: HwtopApp, pilot: Pilot[None], feed: FakeFeed) -> None:
         await pilot.press("K")
         assert "K is not bound to anything; ? lists all keys" in screen_text(app)[-1]
+        await pilot.press("ä")
+        assert "ä is not bound to anything; ? lists all keys" in screen_text(app)[-1]
         await pilot.press("f7")
         assert "F7 is not bound to anything; ? lists all keys" in screen_text(app)[-1]
         await pilot.press("2")
@@ -531,6 +534,13 @@ def test_arrows_move_in_the_map_and_stay_at_its_edge() -> None:
         assert any("Rank 5  PID" in row for row in screen_text(app))
 
     drive(act, crowds.sick(512), size=(80, 24))
+
+
+def test_a_blamed_rank_at_the_edge_of_the_map_stays_as_a_selected_one_does() -> None:
+    view = View(frame=frames.hang())
+    assert view.blamed == (5,)
+    assert ranks.moved(view, 0, -1, 8).selected is None
+    assert ranks.moved(view, 1, 0, 8).selected == 6
 
 
 def test_order_of_the_ranks_goes_round() -> None:

@@ -115,13 +115,9 @@ def frame_at(file: Path, at: str | None, symptoms: SymptomConfig) -> Frame:
     found = deque(frames_of(recording, symptoms, until_s), maxlen=1)
     _report(recording.problems)
     if not found:
-        first = next(iter(frames_of(recording, symptoms)), None)
-        begins = (
-            ""
-            if first is None
-            else f": it begins at {clock(first.derived.time_s)}, and ends at {clock(recording.last_s)}"
-        )
-        raise UsageError(f"no snapshot to replay up to {clock(until_s)}{begins}")
+        times = (clock(frame.derived.time_s) for frame in frames_of(recording, symptoms))
+        covers = f": it begins at {begin}, and ends at {clock(recording.last_s)}" if (begin := next(times, "")) else ""
+        raise UsageError(f"no snapshot to replay up to {clock(until_s)}{covers}")
     return found[0]
 
 

@@ -84,7 +84,7 @@ def is_since_start(points: Sequence[CurvePoint]) -> bool:
     fast beginning. The clock tells: steps over such a rate are the time since the start, and grow by what has passed; of a rate
     of its own, each value needs that time for the steps since the value before."""
     known = _on_clock(points)
-    if not is_timed(points):
+    if not _is_timed(known):
         return False
     (first, first_step, begin_s), (last, last_step, end_s) = known[0], known[-1]
     passed_s = end_s - begin_s
@@ -95,7 +95,10 @@ def is_since_start(points: Sequence[CurvePoint]) -> bool:
 
 def is_timed(points: Sequence[CurvePoint]) -> bool:
     """Does the clock tell enough to know whether these are rates since the start?"""
-    known = _on_clock(points)
+    return _is_timed(_on_clock(points))
+
+
+def _is_timed(known: Sequence[tuple[CurvePoint, int, float]]) -> bool:
     return len(known) >= LEVEL_VALUES and known[-1][2] - known[0][2] >= CLOCK_S
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
+from hwtop.model.rank import Rank
 from hwtop.ui.panels.ranks.view import ordered
 from hwtop.ui.view import View
 
@@ -13,8 +16,7 @@ def stepped(view: View, step: int) -> View:
     ranks = ordered(view)
     if not ranks:
         return view
-    shown = view.selected if view.selected is not None else next(iter(view.blamed), None)
-    at = next((index for index, rank in enumerate(ranks) if rank.rank == shown), None)
+    at = _place(view, ranks)
     if at is None:
         return replace(view, selected=ranks[0 if step > 0 else -1].rank)
     return replace(view, selected=ranks[max(0, min(len(ranks) - 1, at + step))].rank)
@@ -23,10 +25,14 @@ def stepped(view: View, step: int) -> View:
 def moved(view: View, right: int, down: int, columns: int) -> View:
     """The rank in this direction of a grid is selected; at an edge nothing moves."""
     ranks = ordered(view)
-    at = next((index for index, rank in enumerate(ranks) if rank.rank == view.selected), None)
+    at = _place(view, ranks)
     if at is None or 0 <= at + right + down * columns < len(ranks):
         return stepped(view, right + down * columns)
     return view
+
+
+def _place(view: View, ranks: Sequence[Rank]) -> int | None:
+    return next((index for index, rank in enumerate(ranks) if rank.rank == view.focused_rank), None)
 
 
 def next_group(view: View, step: int) -> View:

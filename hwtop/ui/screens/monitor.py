@@ -229,7 +229,8 @@ class MonitorScreen(PictureScreen):
         if view is None or not view.typing:
             if not await obey(self, event):
                 help_key = key_names.first("help", actions.complete(self._options.keymap))
-                self._look(note=f"{key_names.name(event.key)} is not bound to anything; {help_key} lists all keys")
+                key = event.character if event.is_printable and "+" not in event.key else key_names.name(event.key)
+                self._look(note=f"{key} is not bound to anything; {help_key} lists all keys")
             return
         event.stop()
         if event.key == "enter":

@@ -94,7 +94,7 @@ def _meaning(job: Job, event: LogEvent, width: int) -> Iterator[Line]:
 
 
 def _named(group: str) -> str:
-    """A part of a pattern in words: "exit PID" of `exit_pid`, "first to fail: yes" of what stands below torchrun's root cause."""
+    """A part of a pattern in words: "PID" of `exit_pid`, "first to fail: yes" of what stands below torchrun's root cause."""
     return _GROUP_NAMES.get(group, group.replace("_", " "))
 
 

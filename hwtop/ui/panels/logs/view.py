@@ -21,6 +21,8 @@ from hwtop.ui.view import View
 _OF_RANKS = lazy_regex(r"rank=([\d,-]+)(?:\s+|$)")
 _SEVERAL = 2
 """Files from which on there is an order between them."""
+_PIDS = {"pid", "exit_pid"}
+"""Groups of a pattern that name a process."""
 
 
 @once
@@ -39,10 +41,6 @@ def owners(job: Job) -> dict[str, int]:
         elif ranks:
             found.pop(file.path, None)
     return found
-
-
-_PIDS = {"pid", "exit_pid"}
-"""Groups of a pattern that name a process."""
 
 
 def owner(line: LogLine, owned: dict[str, int]) -> int | None:

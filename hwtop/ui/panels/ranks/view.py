@@ -57,7 +57,7 @@ def is_plain(view: View) -> bool:
 
 def place_of_focused(view: View, ranks: Sequence[Rank]) -> int:
     """Of the selected rank among these, else of the one that is blamed; 0 where it is not among them."""
-    wanted = view.selected if view.selected is not None else next(iter(view.blamed), None)
+    wanted = view.focused_rank
     return next((index for index, rank in enumerate(ranks) if rank.rank == wanted), 0)
 
 

@@ -99,9 +99,10 @@ def _about(rank: Rank, age_s: float, via: str, width: int) -> list[Line]:
         return [line]
     over = f"{held.looks} samples over {units.duration(held.seconds)}"
     if held.is_still:
-        if (still_s or 0.0) > held.seconds:  # so few looks say less than what is known already
-            return [line, Line("stuck: ", "label").add(f"no change below {place(held.frame)}", "text")]
-        return [line, Line("stuck: ", "label").add(f"{over} show no change below {place(held.frame)}", "text")]
+        shown = (
+            "" if (still_s or 0.0) > held.seconds else f"{over} show "
+        )  # so few looks say less than what is known already
+        return [line, Line("stuck: ", "label").add(f"{shown}no change below {place(held.frame)}", "text")]
     return [line, Line("moves: ", "label").add(f"{over}, always in {place(held.frame)}, changing below", "text")]
 
 
